@@ -32,8 +32,8 @@ built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; \
 with_tests = grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || \
 	cmake --preset release -DSTOKER_TESTS=ON
 
-.PHONY: help build check test demo bench compare lint lint-quick lint-slow format asan tsan cuda
-.PHONY: cuda-release gpu-check arm64 fuzz torture docs wheel wheel-check clean
+.PHONY: help build check test demo bench compare measure lint lint-quick lint-slow format asan
+.PHONY: tsan cuda cuda-release gpu-check arm64 fuzz torture docs wheel wheel-check clean
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  awk -F'|' '{printf "%-21s%s\n", $$1, $$2}'
@@ -50,12 +50,15 @@ check: ## the tests of what changed since main (BASE=), in about three minutes
 	  { $(call built,release,$$targets); }
 	@JOBS=$(JOBS) $(PY) tools/check.py run
 
-test: ## all C++ tests, then all Python tests (PYTEST_ARGS=)
+# PART=2/6 leaves out five sixths of the Python tests that are marked as one_of_many.
+test: ## all C++ tests, then all Python tests (PYTEST_ARGS= PART=)
 	@tools/install.sh build test frameworks mxnet
 	@$(with_tests)
 	@$(call built,release,all new_operators)
-	@ctest --test-dir build/release --output-on-failure -j $(TESTS_AT_ONCE)
-	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+	@ctest --test-dir build/release --output-on-failure -j $(TESTS_AT_ONCE) \
+	  --output-junit $(CURDIR)/build/ctest.xml
+	@$(PY) -m pytest -n $(JOBS) --dist loadgroup --junitxml build/pytest.xml \
+	  $(addprefix --rotate ,$(PART)) $(PYTEST_ARGS)
 
 # STORE= is files, tfrecord, recordio, lmdb, caffe2, webdataset, coco, voc or csv.
 demo: build ## a ResNet-50 input pipeline on made pictures or a folder (DATA=), from files or STORE=
@@ -80,6 +83,10 @@ lint-slow: ## the other checks: types and clang-tidy
 	@tools/install.sh build lint
 	@$(call built,release,stoker_stage)
 	@tools/lint.sh slow
+
+measure: ## sizes of functions, files, folders and classes, comments, equal lines
+	@tools/install.sh build lint
+	@$(PY) tools/measure.py
 
 format: ## formats C++ and Python
 	@tools/install.sh build lint

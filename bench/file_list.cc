@@ -12,7 +12,7 @@
 #include <fstream>
 #include <vector>
 
-#include "io/file_list.h"
+#include "io/paths/path_list.h"
 
 namespace {
 
@@ -53,9 +53,9 @@ int main() {
       for (std::string line; std::getline(in, line);) lines += !line.empty();
     }));
     loads.push_back(seconds([&] {
-      stoker::io::FileListSpec spec;
+      stoker::io::PathListSpec spec;
       spec.file_list = path.string();
-      const stoker::io::FileList list(spec);
+      const stoker::io::PathList list(spec);
       files = list.size();
       bytes = list.bytes();
     }));

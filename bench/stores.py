@@ -277,11 +277,13 @@ print(f"opened in {opened:.1f} s; after 64000 samples of a shuffled order the pr
 
 
 def tiny_record(folder: Path) -> bytes:
-    """An Example without features, in its frame."""
+    """An Example with a label alone, in its frame."""
     import tensorflow as tf
 
+    label = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
+    example = tf.train.Example(features=tf.train.Features(feature={"label": label}))
     with tf.io.TFRecordWriter(str(folder / "tiny")) as out:
-        out.write(b"")
+        out.write(example.SerializeToString())
     return (folder / "tiny").read_bytes()
 
 

@@ -208,36 +208,63 @@ void bind_tensor(nb::module_& m) {
            "The same memory as another element type that is as large, or in another shape of as "
            "many elements, which has no layout. Raises GraphError for any other.")
       .def("__len__", [](const PyTensor& t) { return t.shape.empty() ? 0 : t.shape[0]; })
-      .def("__repr__", &describe);
+      .def("__repr__", [](const PyTensor& t) { return describe(t); });
 }
 
-}  // namespace
+// What Python asks of a batch.
 
-void bind_batch(nb::module_& m) {
-  bind_tensor(m);
-  nb::class_<Batch>(m, "Batch",
-                    "The samples of one output. Their memory belongs to the holder of the batch.")
-      .def("__len__", [](const Batch& b) { return b.samples.size(); })
+nb::object sample_at(const Batch& b, int64_t i) {
+  PyTensor t = sample(b, i);
+  return t.on_device ? nb::cast(std::move(t)) : to_array(t, nb::none(), nb::none());
+}
+
+nb::object shape_of(const Batch& b) {
+  return nb::module_::import_("stoker._batch_shape").attr("BatchShape")(shapes(b));
+}
+
+int64_t index_in_batch(const Batch& b, int64_t i) {
+  (void)sample(b, i);  // checks i
+  return b.samples[i < 0 ? i + static_cast<int64_t>(b.samples.size()) : i].in_batch;
+}
+
+[[noreturn]] nb::object refuse_attribute(const Batch&, const std::string& name) {
+  throw nb::attribute_error(("a Batch has no '" + name +
+                             "': as_array() makes a NumPy array of it, and "
+                             "torch.from_dlpack() a tensor")
+                                .c_str());
+}
+
+std::string describe(const Batch& b) {
+  return "<stoker.Batch of " + std::to_string(b.samples.size()) + " " + name_of(b.dtype) + " " +
+         std::string(b.layout.str()) + " samples " + shapes_of(b) + ">";
+}
+
+// Its samples, and what holds for all of them.
+void bind_samples(nb::class_<Batch>& batch) {
+  batch.def("__len__", [](const Batch& b) { return b.samples.size(); })
       .def("__getitem__", &sample)
-      .def(
-          "at",
-          [](const Batch& b, int64_t i) {
-            PyTensor t = sample(b, i);
-            return t.on_device ? nb::cast(std::move(t)) : to_array(t, nb::none(), nb::none());
-          },
-          nb::arg("i"),
-          "Sample i on the same memory: a NumPy array, or a Tensor if it is on a device.")
-      .def_prop_ro(
-          "shape",
-          [](const Batch& b) {
-            return nb::module_::import_("stoker._batch_shape").attr("BatchShape")(shapes(b));
-          },
-          "The shape of the whole batch; called, the shape of each sample.")
+      .def("at", &sample_at, nb::arg("i"),
+           "Sample i on the same memory: a NumPy array, or a Tensor if it is on a device.")
+      .def_prop_ro("shape", &shape_of,
+                   "The shape of the whole batch; called, the shape of each sample.")
       .def_prop_ro("dtype", [](const Batch& b) { return name_of(b.dtype); })
       .def_prop_ro("layout", [](const Batch& b) { return std::string(b.layout.str()); })
       .def_prop_ro("device", [](const Batch& b) { return device_name(b.on_device); })
       .def_prop_ro("is_dense", &Batch::is_dense,
                    "Whether all samples have one shape and lie one behind the other.")
+      .def("index_in_batch", &index_in_batch, nb::arg("i"),
+           "The place of sample i in the whole batch; not i if on_error= left samples out.")
+      .def(
+          "source_info",
+          [](const Batch& b, int64_t i) { return path_to_python(sample(b, i).source); },
+          nb::arg("i"))
+      .def("__getattr__", &refuse_attribute)
+      .def("__repr__", [](const Batch& b) { return describe(b); });
+}
+
+// All samples as something else, and copies.
+void bind_conversions(nb::class_<Batch>& batch) {
+  batch
       .def("as_tensor", &whole,
            "All samples as one tensor, with the batch as the first axis; no copy if is_dense.")
       .def(
@@ -255,30 +282,17 @@ void bind_batch(nb::module_& m) {
       .def("as_cpu", &to_cpu, "A copy in host memory; the batch itself if it is in host memory.")
       .def("viewed", &batch_viewed, nb::arg("dtype") = "", nb::arg("layout") = nb::none(),
            "The same memory as another element type that is as large, or with another layout of a "
-           "sample, which has a letter for each axis. Raises GraphError for any other.")
-      .def(
-          "index_in_batch",
-          [](const Batch& b, int64_t i) {
-            sample(b, i);  // checks i
-            return b.samples[i < 0 ? i + static_cast<int64_t>(b.samples.size()) : i].in_batch;
-          },
-          nb::arg("i"),
-          "The place of sample i in the whole batch; not i if on_error= left samples out.")
-      .def(
-          "source_info",
-          [](const Batch& b, int64_t i) { return path_to_python(sample(b, i).source); },
-          nb::arg("i"))
-      .def("__getattr__",
-           [](const Batch&, const std::string& name) -> nb::object {
-             throw nb::attribute_error(("a Batch has no '" + name +
-                                        "': as_array() makes a NumPy array of it, and "
-                                        "torch.from_dlpack() a tensor")
-                                           .c_str());
-           })
-      .def("__repr__", [](const Batch& b) {
-        return "<stoker.Batch of " + std::to_string(b.samples.size()) + " " + name_of(b.dtype) +
-               " " + std::string(b.layout.str()) + " samples " + shapes_of(b) + ">";
-      });
+           "sample, which has a letter for each axis. Raises GraphError for any other.");
+}
+
+}  // namespace
+
+void bind_batch(nb::module_& m) {
+  bind_tensor(m);
+  nb::class_<Batch> batch(
+      m, "Batch", "The samples of one output. Their memory belongs to the holder of the batch.");
+  bind_samples(batch);
+  bind_conversions(batch);
 }
 
 }  // namespace stoker::python

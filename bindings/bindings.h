@@ -27,6 +27,7 @@ void bind_functions(nb::module_& m);
 void bind_index(nb::module_& m);
 void bind_one_caller(nb::module_& m);
 void bind_pipeline(nb::module_& m);
+void bind_registry(nb::module_& m);
 
 // Takes None, bool, int, float, str, lists of these, and NumPy's scalars and arrays. Throws
 // GraphError for anything else.

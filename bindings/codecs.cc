@@ -3,6 +3,7 @@
 // Lists the formats, tells what bytes are, and writes JPEG files.
 
 #include "base/content.h"
+#include "base/picture_formats.h"
 #include "bindings.h"
 #include "codec/codec.h"
 #include "codec/inflate/inflate.h"
@@ -46,6 +47,18 @@ void bind_codecs(nb::module_& m) {
         return all;
       },
       "A dict for each format, with the fields of stoker.Codec as keys.");
+  m.def(
+      "picture_endings",
+      [] {
+        nb::dict all;
+        for (const PictureFormat& f : picture_formats()) {
+          nb::list endings;
+          for (const std::string_view e : f.endings) endings.append(nb::str(e.data(), e.size()));
+          all[f.name] = endings;
+        }
+        return all;
+      },
+      "The endings of the files of each picture format, as [\".tif\", \".tiff\"].");
   m.def(
       "content_of",
       [](const nb::bytes& head) {

@@ -6,174 +6,18 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <atomic>
-#include <cstring>
-#include <thread>
-
 #include "arrays.h"
 #include "base/mutex.h"
+#include "given_samples.h"
+#include "kept_calls.h"
 #include "kernels/strided_copy.h"
+#include "running_call.h"
 #include "tensor.h"
 #include "text.h"
 
 namespace stoker::python {
 
 namespace {
-
-// Note [Functions at the exit]
-// Python before 3.14 ends any thread but the main one that takes its lock while the interpreter
-// ends. It unwinds the thread's stack, which crashes in functions that nanobind bound, as they take
-// that for an exception, and frees objects without the lock. So the exit first waits until no call
-// is running, and lets none begin. Threads of calls that last longer are ended by Python all the
-// same; they are safe where they wait for the lock in or_sleep().
-class RunningCall {
- public:
-  RunningCall() {
-    ++count_;
-    if (!is_exit_) return;
-    --count_;
-    throw SampleError("the function is not called any more, as Python is about to exit");
-  }
-  ~RunningCall() { --count_; }
-  RunningCall(const RunningCall&) = delete;
-
-  // Lets no more begin, and waits a short while for those that run. Those that are left keep their
-  // objects for ever.
-  static void end_all() {
-    is_exit_ = true;
-    const Unlocked unlocked;
-    for (int i = 0; i < 1000 && count_ > 0; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (count_ > 0) nb::set_leak_warnings(false);
-  }
-  // In a forked process, which has no other thread.
-  static void forget_all() {
-    if (count_.exchange(0) > 0) nb::set_leak_warnings(false);
-  }
-
- private:
-  static inline std::atomic<bool> is_exit_ = false;
-  static inline std::atomic<int> count_ = 0;
-};
-
-// Python's state of this thread. It stays for as long as the thread does, so that values that
-// belong to a thread last from call to call.
-class KnownThread {
- public:
-  KnownThread() : is_new_(!PyGILState_GetThisThreadState()) {
-    if (!is_new_) return;
-    or_sleep([] { return PyGILState_Ensure(); });
-    PyEval_SaveThread();
-  }
-  ~KnownThread() {
-    if (!is_new_ || !may_use_python()) return;
-    or_sleep([] { return PyGILState_Ensure(); });
-    PyGILState_Release(PyGILState_LOCKED);
-    PyGILState_Release(PyGILState_UNLOCKED);
-  }
-  KnownThread(const KnownThread&) = delete;
-
- private:
-  const bool is_new_;
-};
-
-// The inputs of a call in one output of the engine, which arrays of NumPy are made on. As a buffer
-// it is read-only and begins at the first of their bytes. It may span memory of others, which no
-// array is on.
-struct Memory {
-  std::shared_ptr<const void> owner;
-  std::byte* begin = nullptr;
-  Py_ssize_t size = 0;
-};
-
-int memory_buffer(PyObject* self, Py_buffer* view, int flags) {
-  const Memory* m = nb::inst_ptr<Memory>(self);
-  return PyBuffer_FillInfo(view, self, m->begin, m->size, 1, flags);
-}
-
-PyType_Slot memory_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(memory_buffer)},
-                              {0, nullptr}};
-
-// What is needed of NumPy, looked up once.
-struct NumPy {
-  nb::object array;  // the type
-  nb::object dtypes[static_cast<int>(DType::kNone) + 1];
-};
-
-const NumPy& numpy() {
-  static const NumPy* const found = [] {
-    auto* n = new NumPy;  // for ever: objects of Python cannot be freed at the exit
-    const nb::module_ module = nb::module_::import_("numpy");
-    n->array = module.attr("ndarray");
-    for (int t = 0; t < static_cast<int>(DType::kNone); ++t)
-      n->dtypes[t] = module.attr("dtype")(name_of(static_cast<DType>(t)));
-    return n;
-  }();
-  return *found;
-}
-
-// The samples as arrays of NumPy on the engine's memory.
-nb::list arrays_of(const HostBatch& batch) {
-  nb::list arrays;
-  std::byte *low = nullptr, *high = nullptr;
-  for (const View& v : batch.samples) {
-    if (v.shape.volume() == 0) continue;
-    if (!low || v.as<std::byte>() < low) low = v.as<std::byte>();
-    high = std::max(high, v.as<std::byte>() + v.bytes());
-  }
-  const nb::object memory = nb::cast(Memory{batch.owner, low, high - low});
-  for (const View& v : batch.samples) {
-    nb::object shape = nb::steal(PyTuple_New(v.shape.rank));
-    for (int a = 0; a < v.shape.rank; ++a)
-      PyTuple_SET_ITEM(shape.ptr(), a, PyLong_FromLongLong(v.shape[a]));
-    const int64_t offset = v.shape.volume() ? v.as<std::byte>() - low : 0;
-    const nb::object place = nb::steal(PyLong_FromLongLong(offset));
-    PyObject* arguments[] = {shape.ptr(), numpy().dtypes[static_cast<int>(v.dtype)].ptr(),
-                             memory.ptr(), place.ptr()};
-    const nb::object array =
-        nb::steal(PyObject_Vectorcall(numpy().array.ptr(), arguments, 4, nullptr));
-    if (!array.is_valid()) throw nb::python_error();
-    arrays.append(array);
-  }
-  return arrays;
-}
-
-// The samples as tensors in memory of their own, which may be written into.
-nb::list tensors_of(const HostBatch& batch) {
-  int64_t bytes = 0;
-  for (const View& v : batch.samples) bytes += v.bytes();
-  const auto owner = std::make_shared<HeapBuffer>(static_cast<size_t>(bytes));
-  std::byte* to = owner->data();
-  nb::list tensors;
-  for (const View& v : batch.samples) {
-    if (v.bytes()) std::memcpy(to, v.data, static_cast<size_t>(v.bytes()));
-    PyTensor t{to, v.dtype, std::string(v.layout.str()), {}, {}, owner, ""};
-    t.shape.assign(v.shape.extent, v.shape.extent + v.shape.rank);
-    t.strides.assign(t.shape.size(), 1);
-    for (int a = v.shape.rank - 2; a >= 0; --a) t.strides[a] = t.strides[a + 1] * t.shape[a + 1];
-    tensors.append(nb::cast(std::move(t)));
-    to += v.bytes();
-  }
-  return tensors;
-}
-
-// Whether nobody but its `holders` can write into the memory of an array of NumPy.
-bool is_ours(nb::handle array, Py_ssize_t holders) {
-  const nb::object base = array.attr("base");
-  if (nb::isinstance<Memory>(base) || PyBytes_CheckExact(base.ptr())) return true;  // read-only
-  if (Py_REFCNT(array.ptr()) > holders) return false;
-  if (base.is_none()) return nb::cast<bool>(array.attr("flags").attr("owndata"));
-  return base.type().is(numpy().array) && is_ours(base, 2);  // the array and this function
-}
-
-// Of a list that nobody else has: replaces its last element by a copy if it is an array that others
-// can write into, as the function may do when it is called for the next sample.
-void settle(const nb::list& made) {
-  const auto last = PyList_GET_SIZE(made.ptr()) - 1;
-  const nb::handle value(PyList_GET_ITEM(made.ptr(), last));
-  if (value.type().is(numpy().array) && !is_ours(value, 1))
-    made[last] = or_sleep([&] { return value.attr("copy")(); });
-}
 
 // What a function returned as one output, on its way to the engine.
 struct Returned {
@@ -187,30 +31,33 @@ struct Returned {
 // Calls `target`, an object of Python. One thread at a time calls it.
 class PyFunction final : public UserFunction {
  public:
-  PyFunction(nb::handle target, bool is_stateful, bool gives_tensors, bool learns)
+  PyFunction(nb::handle target, bool is_stateful, bool gives_tensors)
       : target_(released_with_lock<PyObject>(PyWeakref_NewRef(target.ptr(), nullptr),
                                              [](PyObject* o) { Py_DECREF(o); })),
         is_stateful_(is_stateful),
-        gives_tensors_(gives_tensors),
-        learns_(learns) {
+        gives_tensors_(gives_tensors) {
     if (!target_) throw nb::python_error();
   }
-  ~PyFunction() override { drop(); }
+  ~PyFunction() override {
+    kept_.forget();
+    drop();
+  }
 
   bool is_stateful() const override { return is_stateful_; }
   void begin(int64_t step) override { step_ = step; }
 
   std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) override {
-    const RunningCall running;
-    static thread_local const KnownThread known;
-    const Locked locked;
-    let_go();
+    if (!kept_.begin(step_)) return make_call(inputs);
+    const uint64_t given = KeptCalls::hash_of(inputs, count);
+    if (auto kept = kept_.at(step_, given)) return std::move(kept->result());
+    KeptCall made{given, count, {}, {}};
     try {
-      return make(inputs, count);
-    } catch (nb::python_error& e) {
-      PyObject* exception = e.value().inc_ref().ptr();
-      throw PyFailure{released_with_lock<PyObject>(exception, [](PyObject* o) { Py_DECREF(o); })};
+      made.outputs = make_call(inputs);
+    } catch (const SampleError& e) {
+      made.failure = e.what();
     }
+    kept_.keep(step_, made);
+    return std::move(made.result());
   }
 
   // Frees what results kept alive that the engine does not need any more. Requires Python's lock.
@@ -222,11 +69,9 @@ class PyFunction final : public UserFunction {
     }
   }
 
-  // The dtype and the number of axes of each output, once they were returned.
-  std::optional<std::vector<std::pair<std::string, int>>> learned() const {
-    const MutexLock lock(shelf_->mutex);
-    return learned_;
-  }
+  // A later call for a step with the same inputs gives what was kept, and does not call the target.
+  KeptCalls& kept_calls() { return kept_; }
+  const KeptCalls& kept_calls() const { return kept_; }
 
  private:
   // What is not needed any more, and waits for a thread with Python's lock.
@@ -234,8 +79,20 @@ class PyFunction final : public UserFunction {
     Mutex mutex;  // nothing is called under it
     std::vector<std::unique_ptr<Lent>> lent STOKER_GUARDED_BY(mutex);
   };
+  std::vector<HostBatch> make_call(std::vector<HostBatch>& inputs) {
+    const RunningCall running;
+    static thread_local const KnownThread known;
+    const Locked locked;
+    let_go();
+    try {
+      return make(inputs);
+    } catch (nb::python_error& e) {
+      PyObject* exception = e.value().inc_ref().ptr();
+      throw PyFailure{released_with_lock<PyObject>(exception, [](PyObject* o) { Py_DECREF(o); })};
+    }
+  }
 
-  std::vector<HostBatch> make(std::vector<HostBatch>& inputs, int64_t count) {
+  std::vector<HostBatch> make(std::vector<HostBatch>& inputs) {
     const nb::object target = nb::steal(strong());
     if (!target.is_valid() || target.is_none()) throw SampleError("the pipeline is gone");
     nb::object columns;
@@ -257,7 +114,6 @@ class PyFunction final : public UserFunction {
     for (size_t k = 0; k < nb::len(columns); ++k)
       returned.push_back(taken(nb::handle(PyTuple_GET_ITEM(columns.ptr(), k)), k, target));
     columns.reset();
-    if (learns_) return learn(returned, count);
     std::vector<HostBatch> outputs;
     {
       const Unlocked unlocked;
@@ -337,25 +193,6 @@ class PyFunction final : public UserFunction {
     return {std::move(r.samples), std::make_shared<Owners>(copies, std::move(kept))};
   }
 
-  // Notes the types, and gives one number for each sample in the place of what was returned.
-  std::vector<HostBatch> learn(const std::vector<Returned>& returned, int64_t count) {
-    std::vector<std::pair<std::string, int>> types;
-    for (const Returned& r : returned) {
-      if (r.samples.size() != static_cast<size_t>(count))
-        throw SampleError("the function returned " + std::to_string(r.samples.size()) +
-                          " samples, expected " + std::to_string(count));
-      types.emplace_back(name_of(r.samples[0].dtype), r.samples[0].shape.rank);
-    }
-    {
-      const MutexLock lock(shelf_->mutex);
-      learned_ = std::move(types);
-    }
-    const auto numbers = std::make_shared<std::vector<int32_t>>(count);
-    HostBatch batch{{}, numbers};
-    for (int32_t& n : *numbers) batch.samples.push_back(View::dense(&n, DType::kInt32, {}));
-    return {std::move(batch)};
-  }
-
   // Frees all, whether or not this thread has Python's lock.
   void drop() {
     const auto none = [&] {
@@ -373,24 +210,52 @@ class PyFunction final : public UserFunction {
   }
 
   const std::shared_ptr<PyObject> target_;  // a weak reference
-  const bool is_stateful_, gives_tensors_, learns_;
+  const bool is_stateful_, gives_tensors_;
   int64_t step_ = 0;
   const std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
-  std::optional<std::vector<std::pair<std::string, int>>> learned_;  // guarded by the shelf's mutex
+  KeptCalls kept_;
 };
+
+namespace {
+
+// Calls a function, and gives a number for each sample in the place of what it returned.
+class NumberFunction final : public UserFunction {
+ public:
+  explicit NumberFunction(std::shared_ptr<PyFunction> function) : function_(std::move(function)) {}
+
+  bool is_stateful() const override { return function_->is_stateful(); }
+  void begin(int64_t step) override { function_->begin(step); }
+
+  std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) override {
+    const std::vector<HostBatch> returned = function_->call(std::move(inputs), count);
+    for (const HostBatch& out : returned)
+      if (out.samples.size() != static_cast<size_t>(count))
+        throw SampleError("the function returned " + std::to_string(out.samples.size()) +
+                          " samples, expected " + std::to_string(count));
+    const auto numbers = std::make_shared<std::vector<int32_t>>(count);
+    HostBatch batch{{}, numbers};
+    for (int32_t& n : *numbers) batch.samples.push_back(View::dense(&n, DType::kInt32, {}));
+    return {std::move(batch)};
+  }
+
+ private:
+  const std::shared_ptr<PyFunction> function_;
+};
+
+}  // namespace
 
 std::shared_ptr<UserFunction> user_function(const FunctionHandle& handle) {
   return handle.function;
 }
 
+std::shared_ptr<UserFunction> number_function(const FunctionHandle& handle) {
+  return std::make_shared<NumberFunction>(handle.function);
+}
+
 void bind_functions(nb::module_& m) {
-  nb::class_<Memory>(m, "Memory", nb::type_slots(memory_slots),
-                     "The memory of samples that a function of the user's gets.");
+  bind_given_samples(m);
   pthread_atfork(nullptr, nullptr, RunningCall::forget_all);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&RunningCall::end_all));
-  m.def("settle", &settle, nb::arg("made"),
-        "Replaces the last element of a list by a copy if it is an array of NumPy that others can "
-        "write into.");
   nb::class_<FunctionHandle>(
       m, "UserFunction",
       "A function of the user's, for a node of a graph.\n\n"
@@ -398,23 +263,29 @@ void bind_functions(nb::module_& m) {
       "this one, and a list of samples for each input, which are arrays that cannot be written "
       "into or, with ``gives_tensors``, tensors in memory of their "
       "own. It returns a tuple with a list for each output, or a text that says why it failed. "
-      "Its ``array`` makes an array of what is none. With ``learns`` the types of what it returns "
-      "are noted, and an int32 is the result in its place.")
+      "Its ``array`` makes an array of what is none.")
       .def(
           "__init__",
-          [](FunctionHandle* self, nb::handle target, bool stateful, bool gives_tensors,
-             bool learns) {
-            new (self) FunctionHandle{
-                std::make_shared<PyFunction>(target, stateful, gives_tensors, learns)};
+          [](FunctionHandle* self, nb::handle target, bool stateful, bool gives_tensors) {
+            new (self)
+                FunctionHandle{std::make_shared<PyFunction>(target, stateful, gives_tensors)};
           },
-          nb::arg("target"), nb::arg("stateful"), nb::arg("gives_tensors"),
-          nb::arg("learns") = false)
+          nb::arg("target"), nb::arg("stateful"), nb::arg("gives_tensors"))
+      .def(
+          "keep_calls",
+          [](FunctionHandle& f, bool keeps) { f.function->kept_calls().keep_from_now_on(keeps); },
+          nb::arg("keeps"),
+          "Whether the results of calls are kept from now on. A later call for the same step with "
+          "the same inputs then gives the same, and the target is not called.")
+      .def(
+          "forget_calls", [](FunctionHandle& f) { f.function->kept_calls().forget(); },
+          "Drops what was kept.")
       .def(
           "let_go", [](FunctionHandle& f) { f.function->let_go(); },
           "Frees what was returned and is not needed any more.")
       .def_prop_ro(
-          "learned", [](const FunctionHandle& f) { return f.function->learned(); },
-          "The (dtype, ndim) of each output; None until the function has returned them.");
+          "learned", [](const FunctionHandle& f) { return f.function->kept_calls().types(); },
+          "The (dtype, ndim) of each output in the first kept call that succeeded, or None.");
 }
 
 }  // namespace stoker::python

@@ -26,5 +26,7 @@ struct FunctionHandle {
 };
 
 std::shared_ptr<UserFunction> user_function(const FunctionHandle& handle);
+// Calls the same function, and gives an int32 for each sample in the place of what it returned.
+std::shared_ptr<UserFunction> number_function(const FunctionHandle& handle);
 
 }  // namespace stoker::python

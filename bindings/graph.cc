@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// The registry and the graph, as Python sees them.
+// The graph, as Python sees it.
 #include "graph/graph.h"
 
 #include <nanobind/stl/optional.h>
@@ -14,91 +14,9 @@
 
 namespace stoker::python {
 
-nb::dict describe(const ArgumentInfo& a) {
-  nb::dict d;
-  d["name"] = a.name;
-  d["type"] = a.type;
-  d["help"] = a.help;
-  d["default"] = to_python(a.fallback);
-  d["required"] = a.is_required;
-  d["per_sample"] = a.per_sample;
-  d["per_frame"] = a.per_frame;
-  d["keeps_shape"] = a.keeps_shape;
-  d["low"] = a.range.low;
-  d["high"] = a.range.high;
-  d["names"] = nb::cast(a.names);
-  return d;
-}
-
 namespace {
 
-using python::describe;
 using Edge = std::pair<int, int>;
-
-nb::dict describe(const Port& p) {
-  nb::dict d;
-  d["name"] = p.name;
-  d["help"] = p.help;
-  d["layouts"] = p.layouts;
-  d["dtypes"] = p.dtypes;
-  d["is_optional"] = p.is_optional;
-  d["is_value"] = p.is_value;
-  d["makes_frames"] = p.makes_frames;
-  d["repeats"] = p.repeats;
-  d["when"] = p.when;
-  d["for_each"] = p.for_each;
-  return d;
-}
-
-nb::dict describe(const Case& c) {
-  nb::dict d;
-  d["call"] = c.call;
-  nb::list inputs, outputs;
-  for (const char* i : c.inputs) inputs.append(i);
-  for (const char* o : c.outputs) outputs.append(o);
-  d["inputs"] = inputs;
-  d["outputs"] = outputs;
-  return d;
-}
-
-nb::dict describe(const OperatorType& t);
-
-template <class List>
-nb::list describe_all(const List& list) {
-  nb::list l;
-  for (const auto& x : list) l.append(describe(x));
-  return l;
-}
-
-// The values that the argument `device` may have.
-nb::list devices_of(const OperatorType& t) {
-  nb::list l;
-  l.append("cpu");
-  if (t.has_gpu()) l.append("gpu");
-  if (t.is_mixed()) l.append("mixed");
-  return l;
-}
-
-nb::dict describe(const OperatorType& t) {
-  static constexpr const char* kKinds[] = {"lower", "sample", "batch",
-                                           "read",  "input",  "user_code"};
-  nb::dict d;
-  d["name"] = t.name;
-  d["summary"] = t.summary;
-  d["kind"] = kKinds[static_cast<int>(t.kind())];
-  d["is_random"] = t.is_random;
-  d["sees_batch"] = !t.runs_on_batch ? "never" : t.runs_on_batch->applies ? "perhaps" : "always";
-  d["devices"] = devices_of(t);
-  d["version"] = t.version;
-  d["inputs"] = describe_all(t.inputs);
-  d["outputs"] = describe_all(t.outputs);
-  d["arguments"] = describe_all(t.arguments);
-  d["of_devices"] = nb::cast(t.of_devices);
-  d["ignored"] = nb::cast(t.ignored);
-  d["cases"] = describe_all(t.cases);
-  d["skip_reason"] = t.skip_reason;
-  return d;
-}
 
 nb::dict describe(const Node& n) {
   nb::dict d;
@@ -111,44 +29,53 @@ nb::dict describe(const Node& n) {
   return d;
 }
 
-Ref ref_of(const Graph& g, const Edge& e) {
-  const Ref r{e.first, e.second};
+void require(const Graph& g, const Ref& r) {
   if (!g.has(r)) throw GraphError("an edge comes from a node that is not in this pipeline");
-  return r;
 }
 
-int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs,
-        const nb::dict& arguments, const nb::dict& links, const std::string& name,
-        const std::string& device, const std::string& where, bool lead, const std::string& key,
-        const std::vector<std::tuple<int, int, bool>>& guards, const std::string& scope,
-        std::optional<FunctionHandle> function) {
-  Node n;
-  if (function) n.function = user_function(*function);
-  n.op = op;
-  n.scope = scope;
-  for (const auto& [node, output, when] : guards)
-    n.guards.push_back({ref_of(g, {node, output}), when});
-  n.key = key;
-  n.name = name;
-  n.where = where;
-  n.is_lead = lead;
-  n.device = device_named(device);
-  for (auto& in : inputs) n.inputs.push_back(in ? std::optional(ref_of(g, *in)) : std::nullopt);
-  try {
-    n.arguments = to_arguments(arguments);
-  } catch (const GraphError& e) {
-    throw GraphError(op + (where.empty() ? "" : " (" + where + ")") + ": " + e.what());
+using GuardTuple = std::tuple<int, int, bool>;
+
+int add(Graph& g, const Node& n) {
+  for (const Guard& guard : n.guards) require(g, guard.condition);
+  for (const auto& in : n.inputs)
+    if (in) require(g, *in);
+  for (const ArgumentLink& link : n.links) require(g, link.from);
+  return g.add(n);
+}
+
+// The readers that the outputs need, but for those in a branch.
+std::vector<int> readers_of(const Graph& g) {
+  std::vector<char> is_used(g.nodes.size());
+  std::vector<int> readers;
+  for (const Output& o : g.outputs) is_used[o.node] = true;
+  for (int i = static_cast<int>(g.nodes.size()) - 1; i >= 0; --i) {
+    const Node& n = g.nodes[i];
+    if (!is_used[i]) continue;
+    for (const auto& in : n.inputs)
+      if (in) is_used[in->node] = true;
+    for (const ArgumentLink& link : n.links) is_used[link.from.node] = true;
+    for (const Guard& guard : n.guards) is_used[guard.condition.node] = true;
+    if (operator_named(n.op).reads && n.guards.empty()) readers.insert(readers.begin(), i);
   }
-  for (auto [key, value] : links)
-    n.links.push_back({nb::cast<std::string>(key), ref_of(g, nb::cast<Edge>(value))});
-  return g.add(std::move(n));
+  return readers;
 }
 
-Graph up_to(const Graph& g, int node, const FunctionHandle& function) {
+// A function takes the place of a node that calls none. The graph's outputs are the readers' first
+// ones: what is read decides at which places the samples are.
+Graph probe(const Graph& g, int node, const FunctionHandle& function) {
   Graph part = g;
   part.nodes.resize(static_cast<size_t>(node) + 1);
-  part.nodes.back().function = user_function(function);
+  Node& last = part.nodes.back();
+  if (!last.function) {
+    last.op = "python_function";
+    last.arguments.clear();
+  }
+  last.function = number_function(function);
   part.outputs.clear();
+  for (int reader : readers_of(g)) {
+    if (reader > node) part.nodes.push_back(g.nodes[reader]);
+    part.outputs.emplace_back(reader > node ? static_cast<int>(part.nodes.size()) - 1 : reader, 0);
+  }
   return part;
 }
 
@@ -174,90 +101,141 @@ Type type_of_output(const Graph& g, int node, int output) {
   return types(part).at(node).at(output);
 }
 
-}  // namespace
+// A node before it is in a graph.
 
-void bind_graph(nb::module_& m) {
-  m.def(
-      "operators", [] { return describe_all(all_operators()); },
-      "The descriptions of all operators.");
-  m.def(
-      "did_you_mean",
-      [](const std::string& wrong, const std::vector<std::string>& names) {
-        return did_you_mean(wrong, names);
-      },
-      nb::arg("wrong"), nb::arg("names"),
-      "The text \" Did you mean 'x'?\" with the nearest name; \"\" if none is near.");
+void set_arguments(Node& n, const nb::dict& arguments) {
+  try {
+    n.arguments = to_arguments(arguments);
+  } catch (const GraphError& e) {
+    throw GraphError(n.op + (n.where.empty() ? "" : " (" + n.where + ")") + ": " + e.what());
+  }
+}
+
+void set_inputs(Node& n, const std::vector<std::optional<Edge>>& inputs) {
+  n.inputs.clear();
+  for (const auto& in : inputs)
+    n.inputs.push_back(in ? std::optional(Ref{in->first, in->second}) : std::nullopt);
+}
+
+void set_links(Node& n, const nb::dict& links) {
+  n.links.clear();
+  for (auto [name, edge] : links) {
+    const auto [node, output] = nb::cast<Edge>(edge);
+    n.links.push_back({nb::cast<std::string>(name), {node, output}});
+  }
+}
+
+void set_guards(Node& n, const std::vector<GuardTuple>& guards) {
+  n.guards.clear();
+  for (const auto& [node, output, when] : guards) n.guards.push_back({{node, output}, when});
+}
+
+// A graph.
+
+std::vector<GuardTuple> guards_of(const Graph& g, int node) {
+  std::vector<GuardTuple> guards;
+  for (const Guard& guard : g.nodes.at(node).guards)
+    guards.emplace_back(guard.condition.node, guard.condition.output, guard.when);
+  return guards;
+}
+
+void set_argument(Graph& g, int node, const std::string& name, nb::handle value) {
+  g.nodes.at(node).arguments[name] = to_value(value);
+}
+
+nb::object argument_of(const Graph& g, int node, const std::string& name) {
+  return to_python(g.nodes.at(node).arguments.at(name));
+}
+
+nb::list output_names(const Graph& g, int node) {
+  nb::list names;
+  for (const std::string& name : g.output_names(node)) names.append(path_to_python(name));
+  return names;
+}
+
+void set_outputs(Graph& g, const std::vector<std::tuple<int, int, bool>>& outputs) {
+  g.outputs.clear();
+  for (const auto& [node, output, to_host] : outputs) {
+    require(g, {node, output});
+    g.outputs.emplace_back(Ref{node, output}, to_host);
+  }
+}
+
+std::vector<Edge> outputs_of(const Graph& g) {
+  std::vector<Edge> edges;
+  for (const Ref& r : g.outputs) edges.emplace_back(r.node, r.output);
+  return edges;
+}
+
+nb::list nodes_of(const Graph& g) {
+  nb::list l;
+  for (const Node& n : g.nodes) l.append(describe(n));
+  return l;
+}
+
+std::pair<Graph, std::string> load(const nb::bytes& text) {
+  std::string options;
+  Graph g = load_graph({text.c_str(), text.size()}, options);
+  return {std::move(g), options};
+}
+
+void bind_node(nb::module_& m) {
+  nb::class_<Node>(m, "Node",
+                   "A node to add to a graph. Edges are (node, output), by the nodes' numbers.")
+      .def(
+          "__init__",
+          [](Node* self, const std::string& op, const std::string& where,
+             const std::string& device) {
+            new (self) Node{.op = op, .device = device_named(device), .where = where};
+          },
+          nb::arg("op"), nb::arg("where") = "", nb::arg("device") = "cpu")
+      .def_rw("name", &Node::name)
+      .def_rw("key", &Node::key, "Nodes with the same key draw alike; \"\" gives it its own.")
+      .def_rw("lead", &Node::is_lead)
+      .def_rw("scope", &Node::scope, "Keys are counted within it.")
+      .def("set_inputs", &set_inputs, nb::arg("edges"), "None stands for an optional input.")
+      .def("set_arguments", &set_arguments, nb::arg("constants"))
+      .def("set_links", &set_links, nb::arg("edges"), "Arguments that other nodes compute.")
+      .def("set_guards", &set_guards, nb::arg("conditions"),
+           "Each a node, its output, and the truth for which this node is made.")
+      .def(
+          "set_function", [](Node& n, const FunctionHandle& f) { n.function = user_function(f); },
+          nb::arg("function"), "For operators that are user code.");
+}
+
+void bind_graph_class(nb::module_& m) {
   nb::class_<Graph>(m, "Graph", "Operator nodes and the edges between them.")
       .def(nb::init<>())
-      .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),
-           nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
-           nb::arg("key") = "", nb::arg("guards") = std::vector<std::tuple<int, int, bool>>{},
-           nb::arg("scope") = "", nb::arg("function") = nb::none(),
-           "Appends a node and returns its number. Nodes with the same key draw alike. Guards are "
-           "conditions, each with the truth for which the node is made. Keys are counted within a "
-           "scope. The function is for operators that are user code.")
-      .def("up_to", &up_to, nb::arg("node"), nb::arg("function"),
-           "The same nodes up to this one, which calls another function.")
-      .def(
-          "guards",
-          [](const Graph& g, int node) {
-            std::vector<std::tuple<int, int, bool>> guards;
-            for (const Guard& guard : g.nodes.at(node).guards)
-              guards.emplace_back(guard.condition.node, guard.condition.output, guard.when);
-            return guards;
-          },
-          nb::arg("node"), "The guards of a node, in the order of their conditions.")
-      .def(
-          "set_argument",
-          [](Graph& g, int node, const std::string& name, nb::handle value) {
-            g.nodes.at(node).arguments[name] = to_value(value);
-          },
-          nb::arg("node"), nb::arg("name"), nb::arg("value").none(),
-          "Sets a constant argument of a node.")
-      .def(
-          "argument",
-          [](const Graph& g, int node, const std::string& name) {
-            return to_python(g.nodes.at(node).arguments.at(name));
-          },
-          nb::arg("node"), nb::arg("name"), "A constant argument of a node.")
+      .def("add", &add, nb::arg("node"), "Appends a node and returns its number.")
+      .def("probe", &probe, nb::arg("node"), nb::arg("function"),
+           "The same nodes up to this one, which calls the function and gives one int32 for each "
+           "sample. Outputs are those of the readers that the outputs of this graph need.")
+      .def("guards", &guards_of, nb::arg("node"),
+           "The guards of a node, in the order of their conditions.")
+      .def("set_argument", &set_argument, nb::arg("node"), nb::arg("name"), nb::arg("value").none(),
+           "Sets a constant argument of a node.")
+      .def("argument", &argument_of, nb::arg("node"), nb::arg("name"),
+           "A constant argument of a node.")
       .def("output_count", &Graph::output_count)
-      .def("output_names",
-           [](const Graph& g, int node) {
-             nb::list names;
-             for (const std::string& name : g.output_names(node))
-               names.append(path_to_python(name));
-             return names;
-           })
-      .def("set_outputs",
-           [](Graph& g, const std::vector<std::tuple<int, int, bool>>& outputs) {
-             g.outputs.clear();
-             for (const auto& [node, output, to_host] : outputs)
-               g.outputs.emplace_back(ref_of(g, {node, output}), to_host);
-           })
-      .def("outputs",
-           [](const Graph& g) {
-             std::vector<Edge> edges;
-             for (const Ref& r : g.outputs) edges.emplace_back(r.node, r.output);
-             return edges;
-           })
+      .def("output_names", &output_names)
+      .def("set_outputs", &set_outputs)
+      .def("outputs", &outputs_of)
       .def("check", &types,
            "The (dtype, layout, shape) of every output of every node; an unknown extent is -1.")
       .def("type_of", &type_of_output, nb::arg("node"), nb::arg("output"),
            "The (dtype, layout, shape) of one output; later nodes are not checked.")
-      .def("nodes",
-           [](const Graph& g) {
-             nb::list l;
-             for (const Node& n : g.nodes) l.append(describe(n));
-             return l;
-           })
+      .def("nodes", &nodes_of)
       .def("node", [](const Graph& g, int number) { return describe(g.nodes.at(number)); })
       .def("save", &save_graph, nb::arg("options"),
            "The graph as versioned JSON, with `options`, a text of the pipeline, inside.")
-      .def_static("load", [](const nb::bytes& text) {
-        std::string options;
-        Graph g = load_graph({text.c_str(), text.size()}, options);
-        return std::make_pair(std::move(g), options);
-      });
+      .def_static("load", &load);
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  bind_node(m);
+  bind_graph_class(m);
 }
 
 }  // namespace stoker::python

@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
   stoker::python::bind_index(m);
   stoker::python::bind_one_caller(m);
   stoker::python::bind_pipeline(m);
+  stoker::python::bind_registry(m);
 }

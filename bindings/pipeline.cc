@@ -37,19 +37,20 @@ std::string cpu_level_in_words() {
 
 nb::list described_settings() {
   nb::list all;
-  for (const ArgumentInfo& a : describe_settings<PipelineOptions>()) all.append(describe(a));
+  for (const ArgumentInfo& a : describe_settings<PipelineOptions>())
+    all.append(python::describe(a));
   return all;
 }
 
 nb::dict checked_settings(const nb::dict& given) {
   const PipelineOptions o = options_of(given);
-  check(o);
+  check_options(o);
   nb::dict values;
   for (const auto& [name, value] : values_of(o)) values[name.c_str()] = to_python(value);
   return values;
 }
 
-// The parts of memory: see Note [Shares of the budget] in run/pipeline.cc.
+// The parts of memory: see Note [Shares of the budget] in run/memory_shares.h.
 nb::dict memory(const Pipeline::Stats& s) {
   nb::dict batches, scratch, read_ahead, device, d;
   batches["limit"] = s.batches.limit;
@@ -141,7 +142,34 @@ nb::dict describe_failure(const SampleFailure& f) {
   return d;
 }
 
+namespace {
+
+void bind_error_policy(nb::module_& m) {
+  nb::class_<ErrorPolicy>(m, "ErrorPolicy",
+                          "What becomes of bad samples, by a pipeline's on_error.")
+      .def(
+          "__init__",
+          [](ErrorPolicy* self, const std::string& on_error) {
+            ErrorPolicy policy;
+            from_value(Value(on_error), policy.on_error);
+            new (self) ErrorPolicy(policy);
+          },
+          nb::arg("on_error"))
+      .def_prop_ro("on_error", &ErrorPolicy::name)
+      .def_prop_ro("leaves_samples_out", &ErrorPolicy::leaves_samples_out,
+                   "Whether a batch may lack samples.")
+      .def_prop_ro("replaces_samples", &ErrorPolicy::replaces_samples,
+                   "Whether other samples take the place of bad ones.")
+      .def_prop_ro("drops_empty_steps", &ErrorPolicy::drops_empty_steps,
+                   "Whether a step without a good sample is left out. Otherwise it is an error.")
+      .def("without_dropping", &ErrorPolicy::without_dropping,
+           "The same for all samples, but a step without a good one is an error.");
+}
+
+}  // namespace
+
 void bind_pipeline(nb::module_& m) {
+  bind_error_policy(m);
   m.def("settings", &described_settings, "The descriptions of a pipeline's settings.");
   m.def("checked_settings", &checked_settings, nb::arg("given"),
         "All settings: those that are given, and the defaults of the others.");
@@ -152,17 +180,20 @@ void bind_pipeline(nb::module_& m) {
   pipeline
       .def(
           "__init__",
-          [](Pipeline* self, const Graph& g, const nb::dict& options) {
+          [](Pipeline* self, const Graph& g, const nb::dict& options,
+             std::optional<int64_t> drawn_seed) {
             Graph graph = g;  // other threads may change theirs meanwhile
             const PipelineOptions o = options_of(options);
             const Unlocked unlocked;  // listing files may take long
-            new (self) Pipeline(std::move(graph), o);
+            new (self) Pipeline(std::move(graph), o, drawn_seed);
           },
-          nb::arg("graph"), nb::arg("options"))
+          nb::arg("graph"), nb::arg("options"), nb::arg("drawn_seed") = nb::none(),
+          "``drawn_seed`` is the one to take where the options have none.")
       .def("run", &run,
            "The (batches, ends_epoch) of the next step; no batches where on_error='drop' drops it, "
            "and None at an end that end_epoch() marked.")
       .def("schedule", &Pipeline::schedule, nb::call_guard<Unlocked>())
+      .def("skip", &Pipeline::skip, nb::arg("steps"), nb::call_guard<Unlocked>())
       .def("state", &Pipeline::state)
       .def(
           "restore",
@@ -189,6 +220,7 @@ void bind_pipeline(nb::module_& m) {
              return l;
            })
       .def("take_notice", &Pipeline::take_notice)
+      .def("take_remarks", &Pipeline::take_remarks)
       .def("trim", &Pipeline::trim, nb::call_guard<Unlocked>())
       .def("close", &Pipeline::stop, nb::call_guard<Unlocked>(),
            "Joins the threads and frees the steps made ahead; run() starts again.")

@@ -67,7 +67,7 @@ if(STOKER_CUDA)
                               COMPILE_OPTIONS "-isystem;${CUDAToolkit_INCLUDE_DIRS}")
 endif()
 
-stoker_folder(base)
+stoker_folder(base ROOMS chance)
 stoker_folder(memory SEES base PRIVATE Threads::Threads)
 stoker_folder(device ROOMS nvml cuda simulated
               SEES base memory
@@ -76,17 +76,19 @@ if(STOKER_CUDA)
   target_link_libraries(stoker_device INTERFACE $<LINK_ONLY:CUDA::cudart_static>)
 endif()
 stoker_folder(batch SEES base memory device)
-stoker_folder(io SEES base memory PRIVATE Threads::Threads)
-stoker_folder(stores SEES base memory io PRIVATE PkgConfig::simdjson PkgConfig::pugixml)
-stoker_folder(codec ROOMS jpeg jpeg2000 png formats arrays inflate sound nvjpeg
-              SEES base memory device
-              PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
-include(cmake/codecs.cmake)
-stoker_folder(kernels ROOMS resample warp rows elements fft signal neighbourhood statistics fused
-              fused_device
+stoker_folder(io ROOMS paths order SEES base memory PRIVATE Threads::Threads)
+stoker_folder(kernels ROOMS jpeg resample warp rows elements fft signal neighbourhood statistics
+              fused fused_device
               SEES base memory device
               PRIVATE PkgConfig::hwy)
-stoker_folder(op ROOMS loops arithmetic window resize decode color
+stoker_folder(codec ROOMS jpeg jpeg2000 png formats arrays inflate sound nvjpeg
+              SEES base memory device kernels
+              PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
+include(cmake/codecs.cmake)
+stoker_folder(stores ROOMS records lmdb annotations
+              SEES base memory io codec
+              PRIVATE PkgConfig::simdjson PkgConfig::pugixml)
+stoker_folder(op ROOMS arguments loops arithmetic window resize decode color
               SEES base memory device batch io codec kernels)
 include(cmake/operators.cmake)
 stoker_folder(graph

@@ -1,16 +1,22 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# For tests/test_new_operator.py: the target new_operators makes the Python package with the
-# operators of tests/new_operators as well, in <build>/new_operators. Only these are compiled.
-# Everything else is linked from the objects of the usual module.
+# For the tests of tests/new_operators: the target new_operators makes the Python package with the
+# operators of tests/new_operators and the codecs of tests/new_codecs as well, in
+# <build>/new_operators. Only these are compiled. Everything else is linked from the objects of the
+# usual module.
 stoker_operator_files(new_operator_files ${CMAKE_SOURCE_DIR}/tests/new_operators)
 set(new_operator_table ${CMAKE_BINARY_DIR}/new_operator_table.cc)
 stoker_operator_table(${new_operator_table} ${operator_files} ${new_operator_files})
-stoker_library(new_operators SOURCES ${new_operator_files} ${new_operator_table}
+stoker_codecs(new_codec_files ${CMAKE_SOURCE_DIR}/tests/new_codecs)
+set(new_codec_tables ${CMAKE_BINARY_DIR}/new_codec_table.cc ${CMAKE_BINARY_DIR}/new_formats.cc)
+stoker_codec_tables(${new_codec_tables})
+stoker_library(new_operators
+               SOURCES ${new_operator_files} ${new_operator_table}
+                       ${new_codec_files} ${new_codec_tables}
                SEES base memory device batch io codec kernels op)
 
-# Objects are linked before libraries, so this table takes the place of the one of src/ops.
+# Objects are linked before libraries, so these tables take the place of those of src/.
 nanobind_add_module(new_operators_core ${module_options}
                     $<TARGET_OBJECTS:_core> $<TARGET_OBJECTS:stoker_new_operators>)
 target_link_libraries(new_operators_core PRIVATE stoker_api nlohmann_json::nlohmann_json)

@@ -5,27 +5,44 @@
 # once. It runs before a compiler is known, and so looks for files. The packages are Debian's;
 # docs/guide/installing.md names those of other distributions.
 
-# A file, the package that brings it, and what lacks without it; none if nothing can be built.
+# A file, and the package that brings it. Nothing can be built without these.
 set(stoker_needs
-    "jpeglib.h|libjpeg62-turbo-dev|"
-    "hwy/highway.h|libhwy-dev|"
-    "simdjson.h|libsimdjson-dev|"
-    "pugixml.hpp|libpugixml-dev|"
-    "protozero/pbf_reader.hpp|libprotozero-dev|"
-    "nlohmann/json.hpp|nlohmann-json3-dev|"
-    "isa-l.h|libisal-dev|PNG, zlib, gzip"
-    "webp/decode.h|libwebp-dev|WebP"
-    "tiffio.h|libtiff-dev|TIFF"
-    "openjpeg-2.5/openjpeg.h|libopenjp2-7-dev|JPEG 2000"
-    "avif/avif.h|libavif-dev|AVIF"
-    "jxl/decode.h|libjxl-dev|JPEG XL"
-    "libheif/heif.h|libheif-dev|HEIF"
-    "sndfile.h|libsndfile1-dev|sounds"
-    "lz4.h|liblz4-dev|LZ4"
-    "zstd.h|libzstd-dev|zstd")
+    "jpeglib.h|libjpeg62-turbo-dev"
+    "hwy/highway.h|libhwy-dev"
+    "simdjson.h|libsimdjson-dev"
+    "pugixml.hpp|libpugixml-dev"
+    "protozero/pbf_reader.hpp|libprotozero-dev"
+    "nlohmann/json.hpp|nlohmann-json3-dev")
 
-# Appends to the lists <required> and <optional> what is missing.
-function(stoker_find_missing required optional)
+# Appends to <packages> those of the codecs whose libraries are missing, as the files of the codecs
+# name them (cmake/codecs.cmake), and to <formats> what lacks without them. Without pkg-config all
+# are missing.
+function(stoker_find_missing_codecs packages formats)
+  file(GLOB files ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/codec/*/*_codec.cc)
+  foreach(file IN LISTS files)
+    file(STRINGS ${file} line REGEX "^// Codec of .*, by .*\\.$" LIMIT_COUNT 1)
+    if(NOT line MATCHES "^// Codec of (.*), by ([^ ]+) \\(([^()]+)\\)")
+      continue()
+    endif()
+    set(words "${CMAKE_MATCH_1}")
+    set(library ${CMAKE_MATCH_2})
+    set(package ${CMAKE_MATCH_3})
+    set(code 1)
+    if(stoker_pkg_config)
+      execute_process(COMMAND ${stoker_pkg_config} --exists ${library} RESULT_VARIABLE code)
+    endif()
+    if(NOT code EQUAL 0 AND NOT stoker_needs MATCHES "\\|${package}(;|$)")
+      string(REPLACE " and " ", " words "${words}")
+      list(APPEND ${packages} ${package})
+      list(APPEND ${formats} "${words}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES ${packages})
+  return(PROPAGATE ${packages} ${formats})
+endfunction()
+
+# Appends to the list <required> what is missing of what nothing can be built without.
+function(stoker_find_missing required)
   include(CheckLanguage)
   check_language(CXX)
   if(NOT CMAKE_CXX_COMPILER)
@@ -56,42 +73,36 @@ function(stoker_find_missing required optional)
     string(REPLACE "|" ";" need "${need}")
     list(GET need 0 file)
     list(GET need 1 package)
-    list(GET need 2 lost)
     find_path(stoker_place NAMES ${file} PATHS ${architectures} NO_CACHE)
     if(NOT stoker_place)
-      if(lost)
-        list(APPEND ${optional} ${package})
-        list(APPEND lost_formats "${lost}")
-      else()
-        list(APPEND ${required} ${package})
-      endif()
+      list(APPEND ${required} ${package})
     endif()
     unset(stoker_place)
   endforeach()
   set(${required} "${${required}}" PARENT_SCOPE)
-  set(${optional} "${${optional}}" PARENT_SCOPE)
-  set(lost_formats "${lost_formats}" PARENT_SCOPE)
 endfunction()
 
 # A cross build looks into another root, where find_package() says what it lacks.
 if(NOT CMAKE_TOOLCHAIN_FILE)
   set(missing "")
-  set(missing_formats "")
-  stoker_find_missing(missing missing_formats)
+  set(missing_of_codecs "")
+  set(lost_formats "")
+  stoker_find_missing(missing)
+  stoker_find_missing_codecs(missing_of_codecs lost_formats)
   list(JOIN missing " " words)
-  list(JOIN missing_formats " " format_words)
+  list(JOIN missing_of_codecs " " codec_words)
   list(JOIN lost_formats ", " lost_words)
   if(missing)
     set(hint "")
-    if(missing_formats)
-      set(hint "\nWithout these it would lack ${lost_words}:\n  apt-get install ${format_words}\n")
+    if(missing_of_codecs)
+      set(hint "\nWithout these it would lack ${lost_words}:\n  apt-get install ${codec_words}\n")
     endif()
     message(FATAL_ERROR
             "Stoker cannot be built: ${words} missing. On Debian or Ubuntu, as root:\n"
             "  apt-get install ${words}\n${hint}"
             "docs/guide/installing.md names the packages of other distributions.")
   endif()
-  if(missing_formats)
-    message(STATUS "Stoker will lack ${lost_words}. For these: apt-get install ${format_words}")
+  if(missing_of_codecs)
+    message(STATUS "Stoker will lack ${lost_words}. For these: apt-get install ${codec_words}")
   endif()
 endif()

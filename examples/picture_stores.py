@@ -34,12 +34,14 @@ Pair = tuple[DataNode, DataNode]
 def entries_of(root: Path) -> list[Entry]:
     """The files of a folder of class folders, as ``fn.readers.file`` finds them."""
     filters = inspect.signature(fn.readers.file).parameters["file_filters"].default
-    folders = sorted((p for p in root.iterdir() if p.is_dir()), key=lambda p: os.fsencode(p.name))
+    there = [path for path in root.iterdir() if path.is_dir() and path.name[0] != "."]
+    folders = sorted(there, key=lambda p: os.fsencode(p.name))
     return [
         (path, label)
         for label, folder in enumerate(folders)
         for path in sorted(folder.iterdir(), key=lambda p: os.fsencode(p.name))
-        if any(fnmatch(path.name.lower(), pattern) for pattern in filters) and not path.is_dir()
+        if path.name[0] != "." and not path.is_dir()
+        if any(fnmatch(path.name.lower(), pattern) for pattern in filters)
     ]
 
 

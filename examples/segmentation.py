@@ -34,16 +34,17 @@ def segmentation_training(data: Path) -> tuple[DataNode, DataNode]:
         random_shuffle=True,
     )
     images = fn.decoders.image(encoded, output_type=types.RGB)
-    # What moves a picture moves its mask, but a mask takes the nearest pixel.
+    # What moves a picture moves its mask, which takes the nearest pixel: no operator mixes classes.
+    masks = fn.as_classes(masks)
     angle = fn.random.uniform(range=[-20.0, 20.0])
     images = fn.rotate(images, angle=angle, keep_size=True, fill_value=0)
-    masks = fn.rotate(masks, angle=angle, keep_size=True, fill_value=0, interp_type=types.INTERP_NN)
+    masks = fn.rotate(masks, angle=angle, keep_size=True, fill_value=0)
     start, shape = fn.random_crop_generator(
         fn.shapes(images)[:2], random_area=[0.3, 1.0], random_aspect_ratio=[0.8, 1.25]
     )
     window = {"start": start, "shape": shape, "axis_names": "HW"}
     images = fn.resize(fn.slice(images, **window), size=[SIZE, SIZE])
-    masks = fn.resize(fn.slice(masks, **window), size=[SIZE, SIZE], interp_type=types.INTERP_NN)
+    masks = fn.resize(fn.slice(masks, **window), size=[SIZE, SIZE])
     mirror = fn.random.coin_flip()
     images = fn.color_twist(
         images,

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "foreign.h"
-#include "stores/coco.h"
-#include "stores/masks.h"
-#include "stores/sound_manifest.h"
-#include "stores/voc.h"
+#include "stores/annotations/coco.h"
+#include "stores/annotations/masks.h"
+#include "stores/annotations/sound_manifest.h"
+#include "stores/annotations/voc.h"
 
 namespace stoker::stores {
 namespace {
@@ -27,7 +27,11 @@ void take_set(const CocoSet& set) {
     if (pixels > kMostPixels || corners.size() > kMostCorners) continue;
     std::vector<int32_t> rows(static_cast<size_t>(pixels));
     try {
-      set.paint_masks(i, rows);
+      set.paint_masks(i, set.height(i), set.width(i), rows);
+      set.check_extents(i);
+      set.check_boxes(i);
+      set.check_labels(i);
+      set.check_masks(i);
     } catch (const SampleError& e) {
       fuzz::check(e, {});
     }

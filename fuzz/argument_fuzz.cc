@@ -29,7 +29,7 @@ Json constant_of(const char* written, size_t number) {
   test::Tensor t = test::Text(written).tensor();
   const View v = t.view();
   Json values = Json::array(), shape = Json::array();
-  for (int64_t i = 0; i < v.shape.volume(); ++i) values.push_back(detail::element(v, i));
+  for (int64_t i = 0; i < v.shape.volume(); ++i) values.push_back(element(v, i));
   for (int a = 0; a < v.shape.rank; ++a) shape.push_back(v.shape[a]);
   return node("constant",
               {{"fdata", values},

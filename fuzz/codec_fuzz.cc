@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes any bytes as an encoded image. The result must be a picture or a SampleError, and a
-// window must equal that part of the whole picture. The first 8 bytes choose the options and the
-// window, and the rest is the file.
+// window must equal that part of the whole picture. JPEG is decoded as libjpeg-turbo decodes it.
+// The first 8 bytes choose the options and the window, and the rest is the file.
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "codec/codec.h"
+#include "codec/jpeg/plain_decoder.h"
 #include "foreign.h"
 
 namespace stoker {
@@ -22,7 +24,7 @@ struct Choices {
   const uint8_t* window;  // 4 bytes
 
   explicit Choices(const uint8_t* b) : window(b + 4) {
-    options.output_type = static_cast<ImageType>(b[0] % 5);
+    options.output_type = static_cast<ImageType>(b[0] % 6);
     options.adjust_orientation = b[1] & 1;
     jpeg.use_fast_idct = b[1] & 2;
     options.tolerate_corrupt = b[1] & 4;
@@ -79,6 +81,22 @@ void compare(const EncodedImage& image, const Choices& choices) {
   }
 }
 
+// Our own decoder of JPEG gives the verdict and the pixels of libjpeg-turbo.
+void compare_with_library(const EncodedImage& image, const Choices& choices) {
+  const Shape full = image.type().shape;
+  const Window w = choices.window_of(full);
+  std::vector<uint8_t> pixels[2];
+  bool is_good[2];
+  for (const bool is_library : {false, true}) {
+    std::vector<uint8_t>& p = pixels[is_library];
+    p.resize(static_cast<size_t>(w.shape().volume()));
+    leave_plain_jpeg_to_libjpeg(is_library);
+    is_good[is_library] = decode(image, View::window(p.data(), DType::kUint8, w, full, "HWC"), w);
+  }
+  leave_plain_jpeg_to_libjpeg(false);
+  if (is_good[0] != is_good[1] || (is_good[0] && pixels[0] != pixels[1])) std::abort();
+}
+
 }  // namespace
 }  // namespace stoker
 
@@ -91,6 +109,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     stoker::EncodedImage image = stoker::peek(file, choices.options);
     image.jpeg = choices.jpeg;
     stoker::compare(image, choices);
+    if (std::string_view(image.info.format) == "JPEG" && !image.info.is_lossless)
+      stoker::compare_with_library(image, choices);
   } catch (const stoker::SampleError& e) {
     stoker::fuzz::check(e, file);
   }

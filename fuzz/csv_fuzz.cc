@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "foreign.h"
-#include "stores/csv.h"
+#include "stores/annotations/csv.h"
 
 namespace {
 

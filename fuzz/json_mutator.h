@@ -8,7 +8,7 @@
 #include <random>
 
 #include "graph/saved_value.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 

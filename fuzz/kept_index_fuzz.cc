@@ -16,9 +16,9 @@
 
 #include "foreign.h"
 #include "io/crc32c.h"
-#include "stores/record_files.h"
-#include "stores/recordio.h"
-#include "stores/tfrecord.h"
+#include "stores/records/record_files.h"
+#include "stores/records/recordio.h"
+#include "stores/records/tfrecord.h"
 #include "stores/webdataset.h"
 
 namespace stoker::stores {
@@ -66,7 +66,7 @@ void keep(const std::string& kind, ByteSpan bytes) {
   const auto owner = std::make_shared<const std::vector<uint8_t>>(bytes.begin(), bytes.end());
   const io::KeptBytes kept =
       io::kept_bytes(folder().path(), kind, [&] { return io::KeptBytes{owner, *owner}; });
-  if (!kept.is_kept ||
+  if (kept.kept_in.empty() ||
       !std::equal(kept.bytes.begin(), kept.bytes.end(), bytes.begin(), bytes.end()))
     std::abort();
 }
@@ -91,15 +91,16 @@ void may_refuse(ByteSpan input, const F& f) {
 }
 
 void take_archive(ByteSpan bytes) {
-  keep("webdataset 1", bytes);
+  keep("webdataset 2", bytes);
   const auto table = WebdatasetTable::kept(folder().path(), []() -> WebdatasetTable {
     std::abort();  // it is whole, so nobody searches again
   });
-  const auto file = std::make_shared<const io::File>(folder().path());
+  const auto file = io::open(folder().path());
   for (int64_t i = 0; i < table.size(); ++i)
     may_refuse(bytes, [&] {
       const int64_t members = table.members(i);
       if (members <= 0) std::abort();
+      may_refuse(bytes, [&] { table.require_together(i); });
       for (int64_t k = 0; k < members; ++k) {
         const WebdatasetMember m = table.member(i, k);
         (void)io::crc32c({reinterpret_cast<const uint8_t*>(m.ending.data()), m.ending.size()});

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "foreign.h"
-#include "stores/datum.h"
-#include "stores/lmdb.h"
+#include "stores/lmdb/datum.h"
+#include "stores/lmdb/lmdb.h"
 
 namespace stoker::stores {
 namespace {

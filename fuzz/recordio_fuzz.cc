@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "foreign.h"
-#include "stores/recordio.h"
+#include "stores/records/recordio.h"
 
 namespace stoker::stores {
 namespace {

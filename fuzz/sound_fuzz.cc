@@ -24,8 +24,8 @@ std::vector<uint8_t> read(OpenSound& sound, int64_t begin, int64_t end, DType dt
 
 void compare(EncodedSpan file, uint8_t choice) {
   static constexpr DType kTypes[] = {DType::kFloat32, DType::kInt16, DType::kInt32};
-  const DType dtype = kTypes[choice % 3];
   const auto sound = open_sound(file);
+  const DType dtype = sound->info().is_integer ? kTypes[choice % 3] : DType::kFloat32;
   const int64_t frames = sound->info().frames;
   if (frames > kMostNumbers / sound->info().channels) return;
   const int64_t middle = frames * choice / 256;

@@ -62,7 +62,7 @@ bool restores(Pipeline& p, const std::string& text, bool force) {
     if (p.state() != before) std::abort();
     return false;
   }
-  check(p.settings());
+  check_options(p.settings());
   (void)accepts<SampleError>(text, [&] { (void)p.run(); });
   if (!p.restore(p.state(), false).empty()) std::abort();
   return true;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "foreign.h"
-#include "stores/example.h"
-#include "stores/tfrecord.h"
+#include "stores/records/example.h"
+#include "stores/records/tfrecord.h"
 
 namespace stoker::stores {
 namespace {

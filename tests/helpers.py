@@ -32,6 +32,14 @@ SIMPLE: dict[str, Any] = {"executor": "simple", "fuse": False, "demand": False, 
 WORKER = "stoker-worker"  # a worker's thread has this name once it runs on its CPU
 
 
+def needs(package: str) -> pytest.MarkDecorator:
+    """Skips the tests of a framework that is not installed."""
+    is_missing = importlib.util.find_spec(package) is None
+    return pytest.mark.skipif(
+        is_missing, reason=f"{package} is missing: tools/install.sh frameworks"
+    )
+
+
 def load_tool(repository: Path, name: str) -> ModuleType:
     """A program of tools/ as a module."""
     spec = importlib.util.spec_from_file_location(name, repository / "tools" / f"{name}.py")
@@ -84,6 +92,29 @@ def epoch(pipe: Pipeline) -> list[Sample]:
 def same(a: Array, b: Array) -> bool:
     """Whether type, shape and bytes are equal."""
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def dealt(at: int, size: int, shards: int, batch: int, pads: bool = False) -> list[int]:
+    """Which places of the stream a step at a place deals, by shard; -1 is a repeat.
+
+    What is left of an epoch of ``size`` samples is cut evenly, as are all samples for contiguous
+    shards. Without ``pads`` the next epochs fill the batches up.
+    """
+    end = at + shards * batch
+    hands: list[list[int]] = [[] for _ in range(shards)]
+    place = at
+    for cut in range((at // size + 1) * size, end + 1, size) if size >= shards else ():
+        for s, hand in enumerate(hands):
+            more = (s + 1) * (cut - at) // shards - s * (cut - at) // shards - len(hand)
+            hand += range(place, place + more)
+            place += more
+    if pads and place > at:
+        return [x for hand in hands for x in hand + [-1] * (batch - len(hand))]
+    for hand in hands:
+        more = batch - len(hand)
+        hand += range(place, place + more)
+        place += more
+    return [x for hand in hands for x in hand]
 
 
 def assert_same(got: Sequence[Sample], expected: Sequence[Sample], what: str) -> None:

@@ -148,20 +148,25 @@ def keywords(operators: list[str]) -> str:
     return " or ".join(places)
 
 
-def run(plan: Plan, jobs: int) -> bool:
-    """Runs all of it, whatever fails. Returns whether all passed."""
+def commands(plan: Plan, jobs: int, stop_early: bool = False) -> list[list[str]]:
+    """The programs that run all of it; with `stop_early`, each ends with its first failure."""
     commands = []
     if plan.programs:
         labels = f"^stoker_({'|'.join(plan.programs)})_test$"
         ctest = ["ctest", "--test-dir", "build/release", "--output-on-failure", f"-j{jobs}"]
-        commands.append([*ctest, "-L", labels])
-    pytest = [sys.executable, "-m", "pytest", f"-n{jobs}", "--dist=loadgroup"]
+        commands.append([*ctest, *["--stop-on-failure"] * stop_early, "-L", labels])
+    pytest = [sys.executable, "-m", "pytest", f"-n{jobs}", "--dist=loadgroup", *["-x"] * stop_early]
     if plan.operators:
         folder = f"tests/{table.CONFORMANCE}"
         commands.append([*pytest, folder, "-k", keywords(plan.operators)])
     if plan.files:
         commands.append([*pytest, *(f"tests/{file}" for file in plan.files)])
-    codes = [subprocess.run(command, cwd=ROOT, check=False).returncode for command in commands]
+    return commands
+
+
+def run(plan: Plan, jobs: int) -> bool:
+    """Runs all of it, whatever fails. Returns whether all passed."""
+    codes = [subprocess.run(c, cwd=ROOT, check=False).returncode for c in commands(plan, jobs)]
     return not any(codes)
 
 

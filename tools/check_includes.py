@@ -23,7 +23,7 @@ SOURCES = (".h", ".cc", ".cu", ".cuh")
 FOREIGN = {
     r"jpeglib\.h|jerror\.h|turbojpeg\.h|nvjpeg\.h|libav.*|gdcm.*": {"codec"},
     r"isa-l/.*|webp/.*|tiff.*\.h|openjpeg\.h|avif/.*|jxl/.*|libheif/.*": {"codec"},
-    r"sndfile\.h|lz4.*\.h|zstd.*\.h": {"codec"},
+    r"sndfile\.h|mpg123\.h|lz4.*\.h|zstd.*\.h": {"codec"},
     r"hwy/.*": {"kernels"},
     r"protozero/.*|simdjson\.h|pugixml\.hpp": {"stores"},
     r"cuda.*\.h": {"device", "kernels", "codec"},

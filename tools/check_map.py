@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where the pages for developers name a file, a function or a note that is not there.
 
-A path in backticks starts at the root, in src/ or in python/stoker/; one outside of the repository
-(`../`) is not looked for. `Class::member` has to be in C++ and `Class.member` in Python. `name`
-(`file`), `name` in `file`, `name` of `file` and Note [Title] (`file`) have to be in that file.
+A path in backticks starts at the root, in src/, python/stoker/ or tests/; one outside of the
+repository (`../`) is not looked for. `Class::member` has to be in C++ and `Class.member` in Python.
+`name` (`file`), `name` in `file`, `name` of `file` and Note [Title] (`file`) have to be in that
+file.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("CONTRIBUTING.md", "src/README.md", "python/stoker/README.md", "docs/design/*.md")
-STARTS = ("src", "python/stoker", "")
+PAGES = (
+    *("CONTRIBUTING.md", "src/README.md", "python/stoker/README.md", "tests/README.md"),
+    "docs/design/*.md",
+)
+STARTS = ("src", "python/stoker", "tests", "")
 SUFFIXES = {"::": (".h", ".cc", ".cu", ".cuh"), ".": (".py", ".pyi")}
 
 

@@ -8,13 +8,21 @@ row, and that no row takes more than three minutes.
 
 from __future__ import annotations
 
+import json
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import NamedTuple
 
 # C++ test programs, without "stoker_" before and "_test" behind: one for each of these folders of
 # src/, and some more.
 FOLDERS = "base memory device batch io stores codec kernels op graph run"
 PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture fuzz"
+
+# The folders of tests/ that hold more than tests: what theirs share concerns them all.
+SHARING = """
+    compat conditionals conformance definition faults formats frameworks gpu new_operators pipelines
+    stores user_code
+"""
 
 # Words that stand for Python tests in a row.
 OPERATOR = (
@@ -32,34 +40,20 @@ class Row(NamedTuple):
 
 
 CONFORMANCE = "conformance"
-FEEDS = """
-    pipelines/test_feed_input.py pipelines/test_external_source.py pipelines/test_source_info.py
-    pipelines/test_external_source_errors.py pipelines/test_external_source_state.py
-    pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
-    pipelines/test_external_source_cycles.py pipelines/test_external_source_orphans.py
-    pipelines/test_external_source_interrupts.py
-"""
+FEEDS = "feeds/test_feed_input.py feeds/test_external_source.py feeds"
 STATES = "pipelines/test_resume.py faults/test_damaged_states.py conformance/test_saved.py"
 DEVICES = """
-    test_devices.py test_several_devices.py test_device_batches.py pipelines/test_mixed.py gpu
-    conformance/test_gpu.py conformance/test_gpu_faults.py
+    devices pipelines/test_mixed.py gpu conformance/test_gpu.py conformance/test_gpu_faults.py
 """
 DEFINING = """
-    test_definition.py test_arithmetic.py test_peer_arithmetic.py test_classes.py test_graphs.py
-    pipelines/test_repeating_inputs.py pipelines/test_outside.py
-    test_optional_outputs.py conformance/test_describe.py
-    test_moving_over.py conformance/test_arguments.py conformance/test_saved.py test_compat.py
+    definition pipelines/test_outside.py conformance/test_describe.py
+    compat/test_moving_over.py conformance/test_arguments.py conformance/test_saved.py
+    compat/test_compat.py
 """
-RUNNING = """
-    test_running.py test_aliases.py test_styles.py test_settings.py test_setting_table.py
-    test_batches.py faults pipelines
-"""
-USER_CODE = """
-    user_code/test_python_function.py user_code/test_functions_in_pipelines.py
-    user_code/test_state.py user_code/test_function_processes.py user_code/test_frameworks.py
-"""
+RUNNING = "running faults pipelines feeds"
+USER_CODE = "user_code/test_python_function.py user_code/test_functions_in_pipelines.py user_code"
 STORES = "stores conformance_readers"
-CONTRACT = "frameworks/test_contract.py test_guides.py"
+CONTRACT = "frameworks/test_contract.py examples/test_guides.py"
 
 # The first row that a file fits decides.
 ROWS = [
@@ -71,15 +65,15 @@ ROWS = [
     Row(
         "src/memory/*",
         "memory device cuda batch io codec nvjpeg kernels run",
-        "pipelines/test_outputs.py faults/test_limits.py test_running.py",
+        "pipelines/test_outputs.py faults/test_limits.py running/test_running.py",
     ),
     Row("src/device/*", "device cuda nvjpeg batch codec kernels op run", DEVICES),
     Row(
         "src/batch/*",
         "batch run",
         """
-        test_batches.py test_device_batches.py pipelines/test_outputs.py
-        pipelines/test_source_info.py
+        running/test_batches.py devices/test_device_batches.py pipelines/test_outputs.py
+        feeds/test_source_info.py
         """,
     ),
     Row(
@@ -96,7 +90,16 @@ ROWS = [
         "codec nvjpeg operators run",
         """
         formats pipelines/test_decode.py pipelines/test_mixed.py faults gpu
+        new_operators/test_new_operator.py
         conformance/test_values.py conformance/test_windows.py
+        """,
+    ),
+    Row(
+        "src/kernels/jpeg/*",
+        "kernels codec nvjpeg operators run",
+        """
+        formats pipelines/test_decode.py faults conformance/test_values.py
+        conformance/test_windows.py
         """,
     ),
     Row(
@@ -104,36 +107,52 @@ ROWS = [
         "kernels op operators run",
         f"pipelines/test_augment.py pipelines/test_frames.py {CONFORMANCE}",
     ),
-    Row("src/op/*", "op operators run", f"{CONFORMANCE} test_new_operator.py"),
+    Row(
+        "src/op/*",
+        "op operators run",
+        f"{CONFORMANCE} new_operators",
+    ),
     Row(
         "src/ops/read/*",
         "operators op",
         f"""
         {OPERATOR} conformance_readers stores conformance/test_describe.py
-        pipelines/test_reader.py
-        pipelines/test_order.py
-        pipelines/test_feed_input.py pipelines/test_source_info.py
+        conformance/test_recorded.py pipelines/test_reader.py pipelines/test_order.py
+        feeds/test_feed_input.py feeds/test_source_info.py
         """,
     ),
     Row(
         "src/ops/batch/*",
         "operators op",
         f"""
-        {OPERATOR} conformance/test_whole_batch_calls.py test_whole_batches.py
-        conformance/test_describe.py test_new_operator.py
+        {OPERATOR} conformance/test_whole_batch_calls.py running/test_whole_batches.py
+        conformance/test_describe.py conformance/test_recorded.py new_operators
         """,
+    ),
+    Row(
+        "src/ops/inspect/dump_image.cc",
+        "operators",
+        "inspect conformance/test_describe.py compat/test_moving_over.py",
     ),
     Row(
         "src/ops/*",
         "operators op",
-        f"{OPERATOR} conformance/test_describe.py conformance/test_fused.py test_new_operator.py",
+        f"""
+        {OPERATOR} conformance/test_describe.py conformance/test_recorded.py
+        conformance/test_fused.py new_operators
+        """,
     ),
     Row("src/graph/*", "graph run", DEFINING),
     Row("src/run/feed/*", "run", FEEDS),
     Row("src/run/device/*", "run", DEVICES),
-    Row("src/run/*", "run", f"test_running.py {STATES} {RUNNING}"),
+    Row(
+        "src/run/machine*",
+        "run",
+        "running/test_shared_machine.py faults/test_limits.py running/test_running.py",
+    ),
+    Row("src/run/*", "run", f"running/test_running.py {STATES} {RUNNING}"),
     Row("src/README.md"),
-    Row("src/*", PROGRAMS, "test_cpp_example.py"),
+    Row("src/*", PROGRAMS, "examples/test_cpp_example.py"),
     # The Python module and the package.
     Row("bindings/feed.cc bindings/arrays.*", python=f"{FEEDS} {USER_CODE}"),
     Row("bindings/functions.*", python=USER_CODE),
@@ -150,40 +169,51 @@ ROWS = [
     Row(
         "python/stoker/_messages.py python/stoker/_pipeline/stats.py",
         python=f"""
-        test_first_errors.py test_first_calls.py test_first_names.py test_definition.py {RUNNING}
+        errors definition/test_definition.py {RUNNING}
         """,
     ),
     Row("python/stoker/_cli/* python/stoker/__main__.py python/stoker/_show.py", python="cli"),
-    Row("python/stoker/_command.py", python="cli test_compat.py test_compat_check.py"),
+    Row(
+        "python/stoker/_command.py", python="cli compat/test_compat.py compat/test_compat_check.py"
+    ),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),
-    Row("bindings/*", python=f"test_device_batches.py test_definition.py {RUNNING}"),
+    Row("bindings/*", python=f"devices definition/test_definition.py {RUNNING}"),
     Row("python/stoker/_sources/*", python=FEEDS),
     Row(
         "python/stoker/_functions/* python/stoker/_graph/user_function.py",
-        python=f"{USER_CODE} test_definition.py test_classes.py",
+        python=f"{USER_CODE} definition/test_definition.py definition/test_classes.py",
     ),
     Row("python/stoker/_describe/* python/stoker/_graph/*", python=DEFINING),
     Row("python/stoker/fn/* python/stoker/ops/*", python=DEFINING),
     Row("python/stoker/_pipeline/* python/stoker/_settings/*", python=f"{STATES} {RUNNING}"),
     Row(
         "python/stoker/_conditionals/*",
-        python="test_conditionals.py test_conditional_names.py test_conditional_contents.py "
-        "test_conditional_draws.py test_rewritten_code.py test_definition.py",
+        python="conditionals definition/test_definition.py",
     ),
-    Row("python/stoker/auto_aug/*", python="test_auto_aug.py"),
+    Row("python/stoker/auto_aug/*", python="auto_aug"),
     Row(
         "python/stoker/compat/*",
-        python="test_compat_tensors.py test_compat_pipelines.py test_compat_check.py "
-        "test_compat.py",
+        python="compat/test_compat_names.py compat",
     ),
-    Row("python/stoker/run.py", python="test_compat.py test_compat_check.py test_moving_over.py"),
-    Row("python/stoker/launcher.py", python="test_launcher.py frameworks/test_torchrun.py"),
+    Row(
+        "python/stoker/run.py",
+        python="compat/test_compat.py compat/test_compat_check.py compat/test_moving_over.py",
+    ),
+    Row(
+        "python/stoker/launcher.py",
+        python="frameworks/test_launcher.py frameworks/test_torchrun.py",
+    ),
     Row("python/stoker/_devices.py", python=DEVICES),
+    Row(
+        "python/stoker/*torch_proxy.py",
+        python="frameworks/test_torch_proxy.py examples/test_guides.py",
+    ),
     Row(
         "python/stoker/*torch.py",
         python=f"""
         frameworks/test_torch.py frameworks/test_torch_epochs.py frameworks/test_torchrun.py
-        frameworks/test_training.py frameworks/test_peer_epochs.py {CONTRACT} test_graphs.py
+        frameworks/test_training.py frameworks/test_peer_epochs.py {CONTRACT}
+        definition/test_graphs.py
         """,
     ),
     Row(
@@ -197,58 +227,61 @@ ROWS = [
     Row("python/stoker/README.md", python="tools/test_python_imports.py"),
     Row("python/*", python=f"tools/test_python_imports.py {DEFINING} {RUNNING}"),
     # Tests, and what they share.
-    Row("tests/test_*.py tests/*/test_*.py", python=ITSELF),
+    Row("tests/*/test_*.py", python=ITSELF),
     Row("tests/oracles/*", python=OPERATOR),
-    Row("tests/conformance/*", python=CONFORMANCE),
     Row("tests/readers/* tests/conformance_readers/*", python="conformance_readers"),
-    Row("tests/stores/*", python="stores"),
-    Row("tests/pipelines/*", python="pipelines"),
-    Row("tests/frameworks/*", python="frameworks"),
-    Row("tests/gpu/*", python="gpu"),
-    Row("tests/new_operators/*", python="test_new_operator.py"),
     Row("tests/run_operators/*", "run"),
     Row("tests/torture/python/*", python="torture/python/test_torture.py"),
     Row("tests/torture/*", "torture"),
-    Row("tests/scripts/*", python="test_compat.py test_compat_check.py"),
-    Row("tests/peer_calls.py", python="test_peer_operators.py"),
+    Row("tests/new_codecs/*", python="new_operators/test_new_operator.py"),
+    Row("tests/compat/scripts/*", python="compat/test_compat.py compat/test_compat_check.py"),
+    Row("tests/defects/*", python="tools/test_defects.py"),
+    Row("tests/compat/peer_*.py", python="compat/test_peer_operators.py"),
+    *(Row(f"tests/{folder}/*", python=folder) for folder in SHARING.split()),
     Row(
         "tests/golden/*",
         python="""
-        conformance/test_random.py conformance/test_saved.py test_compat.py test_new_operator.py
-        test_peer_operators.py frameworks/test_peer_epochs.py
+        conformance/test_random.py conformance/test_recorded.py conformance/test_saved.py
+        compat/test_compat.py new_operators/test_new_operator.py
+        compat/test_peer_operators.py frameworks/test_peer_epochs.py
         """,
     ),
-    Row("tests/*.py", python=f"{RUNNING} test_device_batches.py conformance/test_values.py"),
+    Row(
+        "tests/*.py", python=f"{RUNNING} devices/test_device_batches.py conformance/test_values.py"
+    ),
     # Programs around the library.
-    Row("examples/*.cc", python="test_cpp_example.py"),
-    Row("examples/graphs/*", python="test_graphs.py"),
-    Row("examples/guide_data.py", python="stores/test_detection_inputs.py test_guides.py"),
-    Row("examples/store_writers.py", python="stores conformance_readers test_guides.py"),
-    Row("examples/*", python="test_examples.py test_guides.py test_graphs.py test_cpp_example.py"),
-    Row("bench/compare/*", python="test_compare_table.py"),
-    Row("bench/cliff* bench/run.py", python="test_cliffs.py"),
-    Row("bench/*gpu* tools/gpu_check/*", python="test_gpu_check.py"),
+    Row("examples/*.cc", python="examples/test_cpp_example.py"),
+    Row("examples/graphs/*", python="definition/test_graphs.py"),
+    Row("examples/guide_data.py", python="stores/test_detection_inputs.py examples/test_guides.py"),
+    Row("examples/store_writers.py", python="stores conformance_readers examples/test_guides.py"),
+    Row("examples/*", python="examples definition/test_graphs.py"),
+    Row("bench/compare/*", python="bench/test_compare_table.py"),
+    Row("bench/cliff* bench/run.py", python="bench/test_cliffs.py"),
+    Row("bench/*gpu* tools/gpu_check/*", python="tools/test_gpu_check.py"),
     Row("fuzz/*", "fuzz"),
     Row("bench/*"),
     Row(
         "tools/record_peer_* tools/peer_*",
-        python="test_peer_operators.py test_compat.py frameworks/test_peer_epochs.py",
+        python="compat/test_peer_operators.py compat/test_compat.py frameworks/test_peer_epochs.py",
     ),
     Row(
         "tools/make_* tools/stage.py",
-        python="test_definition.py test_moving_over.py test_new_operator.py",
+        python="definition/test_definition.py compat/test_moving_over.py new_operators",
     ),
     Row(
         "tools/wheel/* tools/*site* tools/mkdocs.yml tools/*.js",
         python="tools/test_first_contact.py",
     ),
+    Row("tools/measure.py tools/times.py", python="tools/test_measure.py"),
+    Row("tools/check_operators.py", python="new_operators/test_operator_slips.py"),
     Row("tools/*", python="tools"),
     # Words.
-    Row("docs/guide/moving-over.md", python="test_moving_over.py test_guides.py"),
-    Row("docs/guide/jax.md", python="test_guides.py frameworks/test_jax.py"),
-    Row("docs/guide/tensorflow.md", python="test_guides.py frameworks/test_tensorflow.py"),
+    Row("docs/guide/moving-over.md", python="compat/test_moving_over.py examples/test_guides.py"),
+    Row("docs/guide/jax.md", python="examples/test_guides.py frameworks/test_jax.py"),
+    Row("docs/guide/tensorflow.md", python="examples/test_guides.py frameworks/test_tensorflow.py"),
     Row("docs/guide/mxnet.md", python="frameworks/test_mxnet.py"),
-    Row("docs/guide/* README.md", python="test_guides.py"),
+    Row("docs/guide/* README.md", python="examples/test_guides.py"),
+    Row("CONTRIBUTING.md", python="tools/test_recipes.py"),
     Row("docs/* *.md LICENSE .ci/* .clang-* .gitignore .pre-commit-config.yaml"),
 ]
 
@@ -257,15 +290,16 @@ WIDE = Row(
     "*",
     PROGRAMS,
     """
-    test_running.py test_batches.py conformance/test_values.py conformance/test_describe.py
-    pipelines/test_order.py test_cpp_example.py test_new_operator.py frameworks/test_numpy.py
+    running/test_running.py running/test_batches.py conformance/test_values.py
+    conformance/test_describe.py pipelines/test_order.py examples/test_cpp_example.py
+    new_operators/test_new_operator.py frameworks/test_numpy.py
     """,
 )
 
 # What Python tests need built besides the package.
 TARGETS = {
-    "test_cpp_example.py": "example_resnet50",
-    "test_new_operator.py": "new_operators",
+    "examples/test_cpp_example.py": "example_resnet50",
+    "new_operators/test_new_operator.py": "new_operators",
 }
 
 # Python tests that need JAX, TensorFlow or MXNet, or test less without these.
@@ -274,73 +308,11 @@ FRAMEWORKS = """
     frameworks/test_mxnet.py frameworks/test_tensorflow.py frameworks/test_training.py
 """
 
-# Seconds of work on one core, for tests that take more than USUAL_SECONDS.
+# Seconds of work on one core. Those of tests are kept by `tools/times.py keep`; one that is not
+# there yet is taken for a short one.
 USUAL_SECONDS = 2
 OPERATOR_SECONDS = 30  # all conformance tests of one operator
-SECONDS = {
-    "base": 1,
-    "batch": 1,
-    "graph": 1,
-    "stores": 1,
-    "kernels": 9,
-    "nvjpeg": 12,
-    "run": 90,
-    "torture": 36,
-    "conformance/test_arguments.py": 50,
-    "conformance/test_whole_batch_calls.py": 6,
-    "conformance/test_gpu.py": 20,
-    "conformance/test_gpu_faults.py": 15,
-    "conformance/test_random.py": 6,
-    "conformance/test_same_bytes.py": 35,
-    "conformance/test_saved.py": 10,
-    "conformance/test_values.py": 8,
-    "conformance/test_windows.py": 35,
-    "conformance_readers/test_reader_damage.py": 15,
-    "conformance_readers/test_reader_orders.py": 45,
-    "faults/test_bad_samples.py": 6,
-    "faults/test_limits.py": 5,
-    "formats/test_corpus.py": 15,
-    "formats/test_lossless_jpeg.py": 4,
-    "cli/test_cli.py": 8,
-    "cli/test_cli_bench.py": 8,
-    "cli/test_cli_check.py": 4,
-    "frameworks/test_contract.py": 30,
-    "frameworks/test_epochs.py": 5,
-    "frameworks/test_jax.py": 6,
-    "frameworks/test_mxnet.py": 11,
-    "frameworks/test_peer_epochs.py": 14,
-    "frameworks/test_tensorflow.py": 18,
-    "frameworks/test_torch.py": 14,
-    "frameworks/test_torch_epochs.py": 9,
-    "frameworks/test_torchrun.py": 28,
-    "frameworks/test_training.py": 120,
-    "pipelines/test_augment.py": 2,
-    "pipelines/test_decode.py": 7,
-    "pipelines/test_external_source_cycles.py": 1,
-    "pipelines/test_external_source_orphans.py": 10,
-    "pipelines/test_external_source_parallel.py": 12,
-    "pipelines/test_external_source_interrupts.py": 16,
-    "pipelines/test_external_source_process.py": 18,
-    "pipelines/test_feed_input.py": 4,
-    "pipelines/test_frames.py": 2,
-    "pipelines/test_order.py": 7,
-    "pipelines/test_outputs.py": 7,
-    "pipelines/test_process.py": 17,
-    "pipelines/test_repeating_inputs.py": 1,
-    "pipelines/test_resume.py": 5,
-    "pipelines/test_source_info.py": 1,
-    "torture/python/test_torture.py": 100,
-    "test_compat.py": 20,
-    "test_compat_check.py": 13,
-    "test_device_batches.py": 13,
-    "test_examples.py": 10,
-    "test_gpu_check.py": 5,
-    "test_graphs.py": 5,
-    "test_guides.py": 6,
-    "test_new_operator.py": 5,
-    "test_peer_operators.py": 15,
-    "test_whole_batches.py": 8,
-}
+KEPT = json.loads((Path(__file__).parent / "ci_times.json").read_text(encoding="utf-8"))
 
 
 def row_of(path: str) -> Row:
@@ -348,5 +320,6 @@ def row_of(path: str) -> Row:
     return next(fits, WIDE)
 
 
-def seconds(test: str) -> int:
-    return SECONDS.get(test, USUAL_SECONDS)
+def seconds(test: str) -> float:
+    """What a file of Python tests or a C++ test program takes."""
+    return KEPT["tests"].get(test, USUAL_SECONDS)

@@ -38,8 +38,10 @@ quick() {
   check includes tools/check_includes.py
   check 'Python imports' tools/check_python_imports.py
   check map tools/check_map.py
+  check 'names of operators' tools/check_operators.py
   check licences spdx_lines
   check mutexes unchecked_mutexes
+  check 'numbers made by hand' tools/check_bytes.py
   check columns tools/check_columns.py
   check ruff ruff check -q .
   check 'Python format' ruff format -q --check .

@@ -148,11 +148,16 @@ def differences_text(op: Operator) -> str:
     )
 
 
+def takes_data(op: Operator) -> bool:
+    return any(not p["is_value"] for p in op["inputs"])
+
+
 def page(op: Operator) -> str:
     first, _, rest = op["summary"].partition("\n")
     batch = op["kind"] == "sample" and "gpu" in op["devices"]
     kind = KINDS[op["kind"]] + ", on a GPU on a batch" * batch
     facts = [kind, "device " + ", ".join(f'"{d}"' for d in op["devices"])]
+    facts += [f"class numbers are {op['classes']}"] * takes_data(op)
     facts += ["random"] * op["is_random"] + [f"version {op['version']}"]
     text = f"{GENERATED}# fn.{op['name']}\n\n{first}\n\n*{', '.join(facts)}*\n\n{call_text(op)}"
     if rest.strip():

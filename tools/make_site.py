@@ -41,7 +41,9 @@ def copy_pages() -> None:
         (SOURCE / page).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / page, SOURCE / page)
     for folder in FOLDERS:
-        shutil.copytree(ROOT / "docs" / folder, SOURCE / "docs" / folder)
+        copied = shutil.copytree(ROOT / "docs" / folder, SOURCE / "docs" / folder)
+        if (copied / "README.md").exists():
+            (copied / "README.md").rename(copied / "index.md")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for folder in FOLDERS:
         text = text.replace(f"](docs/{folder})", f"](docs/{folder}/index.md)")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the type stubs of stoker.fn, stoker.ops and the settings.
+"""Writes the type stubs of stoker.fn, stoker.ops, the settings and the iterators.
 
-They come from the registry of operators and the table of settings. fn/ and ops/ in the folder of
-the package get __init__.pyi and one .pyi per submodule, and _settings/ gets configured.pyi. Files
-that need no change stay untouched.
+They come from the registry of operators and the tables of settings and of iterators' arguments.
+fn/ and ops/ in the folder of the package get __init__.pyi and one .pyi per submodule, _settings/
+gets configured.pyi, and frameworks/_arguments/ gets constructors.pyi. Files that need no change
+stay untouched.
 """
 
 from __future__ import annotations
@@ -16,9 +17,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stoker._describe.registry import Operator, operators
-from stoker._describe.signatures import Flags, Parameter, parameters, positional, results
+from stoker._describe.signatures import (
+    Flags,
+    Parameter,
+    parameters,
+    positional,
+    python_definition,
+    results,
+)
 from stoker._settings.signature import init_text
 from stoker._settings.table import settings
+from stoker.frameworks._arguments import table as iterators
 from stoker.ops._classes import class_name
 
 GENERATED = """# SPDX-FileCopyrightText: The Stoker authors
@@ -52,6 +61,25 @@ class Configured:
 """
 SETTINGS_PATH = Path("_settings", "configured.pyi")
 
+ITERATORS_STUB = """{header}from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import jax
+
+from stoker import Pipeline
+from stoker.frameworks._epochs import LastBatchPolicy
+
+Class = TypeVar("Class", bound=type)
+
+class Constructed:
+    _kind: str
+
+    def _take(self, given: dict[str, Any]) -> None: ...
+
+def documented(made: Class) -> Class: ...
+{classes}"""
+ITERATORS_PATH = Path("frameworks", "_arguments", "constructors.pyi")
+
 # For several outputs: one for all, or one for each.
 PER_OUTPUT = ("dtype", "ndim", "layout")
 
@@ -70,11 +98,8 @@ def definition(name: str, shown: list[Parameter], result: str, doc: str) -> str:
     """One function or method. ``doc`` is its body."""
     inputs = positional(shown, parameter_text)
     keywords = [parameter_text(p) for p in shown if not p.is_positional and not p.is_first]
-    lines = [f"def {name}("]
-    if name.startswith("__"):
-        lines.append("    self,")
-    lines += [f"    {text}," for text in [*inputs, *keywords]]
-    return "\n".join([*lines, f") -> {result}:", f"    {doc}"]) + "\n"
+    own = ["self"] if name.startswith("__") else []
+    return python_definition(name, [*own, *inputs, *keywords], result, doc)
 
 
 def calls(
@@ -209,6 +234,14 @@ def settings_text() -> str:
     return SETTINGS_STUB.format(header=GENERATED, members=members, init=init)
 
 
+def iterators_text() -> str:
+    classes = ""
+    for kind in iterators.KINDS:
+        init = textwrap.indent(iterators.init_text(kind, "..."), "    ")
+        classes += f"\nclass {kind}(Constructed):\n{init}"
+    return ITERATORS_STUB.format(header=GENERATED, classes=classes)
+
+
 def write_changed(path: Path, text: str) -> None:
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -224,6 +257,7 @@ def main(package: Path) -> None:
     for path, text in files.items():
         write_changed(package / path, text)
     write_changed(package / SETTINGS_PATH, settings_text())
+    write_changed(package / ITERATORS_PATH, iterators_text())
 
 
 if __name__ == "__main__":

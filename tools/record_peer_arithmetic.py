@@ -4,9 +4,9 @@
 """Records arithmetic on nodes by the established library: record_peer_arithmetic.py PYTHON [GROUP].
 
 PYTHON needs nvidia-dali (bench/compare/peers/dali.txt) and NumPy. The results of the cases of
-tests/arithmetic_cases.py go to tests/golden/peer_arithmetic.json, which
-tests/test_peer_arithmetic.py reads; null is what is refused there. A case that ends the process is
-recorded as "ends". GROUP is one of them to record again.
+tests/definition/arithmetic_cases.py go to tests/golden/peer_arithmetic.json, which
+tests/definition/test_peer_arithmetic.py reads; null is what is refused there. A case that ends the
+process is recorded as "ends". GROUP is one of them to record again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 GOLDEN = TESTS / "golden" / "peer_arithmetic.json"
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(TESTS / "definition"))
 
 import arithmetic_cases as cases  # noqa: E402
 

@@ -5,9 +5,10 @@
 
 Run it with .venv/bin/python. PYTHON needs nvidia-dali (bench/compare/peers/dali.txt) and NumPy. The
 calls are the literal cases of operators, what their oracles generate, and some of both on larger
-pictures, as far as the established library knows their arguments. Each runs in a process of its
-own. tests/golden/peer_operators has a file for each operator, which tests/test_peer_operators.py
-reads. OPERATOR is one to record again.
+pictures, as far as the established library knows their arguments, and those of
+tests/compat/peer_borders.py. Each runs in a process of its own. tests/golden/peer_operators has a
+file for each operator, which tests/compat/test_peer_operators.py reads. OPERATOR is one to record
+again.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from typing import Any
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 GOLDEN = TESTS / "golden" / "peer_operators"
-sys.path[:0] = [str(TESTS), str(TESTS / "conformance")]
+sys.path[:0] = [str(TESTS), str(TESTS / "conformance"), str(TESTS / "compat")]
 
 import numpy as np  # noqa: E402
-
+import peer_borders  # noqa: E402
 import peer_calls as peer  # noqa: E402
 
 MOST_CALLS = 24
@@ -128,6 +129,7 @@ def entries(operator: str) -> Iterator[dict[str, Any]]:
             yield entry
             if count == most:
                 break
+    yield from peer_borders.entries(operator)
 
 
 def larger(op: Any, found: Sequence[Any]) -> Iterator[tuple[Any, list[list[peer.Array]]]]:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records what tests/scripts print under the established library: record_peer_scripts.py PYTHON.
+"""Records what tests/compat/scripts print under the established library.
 
-Run it with .venv/bin/python. PYTHON needs nvidia-dali (bench/compare/peers/dali.txt) and any torch
-for the CPU. The lines go to tests/golden/peer_scripts.json, which tests/test_compat.py reads.
+`record_peer_scripts.py PYTHON`: run it with .venv/bin/python. PYTHON needs nvidia-dali
+(bench/compare/peers/dali.txt) and any torch for the CPU. The lines go to
+tests/golden/peer_scripts.json, which tests/compat/test_compat.py reads.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def main(python: str) -> None:
             "version": run([python, "-c", ask])[0],
             "scripts": {
                 script.stem: run([python, str(script), str(folder)])
-                for script in sorted((TESTS / "scripts").glob("*.py"))
+                for script in sorted((TESTS / "compat" / "scripts").glob("*.py"))
             },
         }
     lines = [f' "version": {json.dumps(recorded["version"])}', ' "scripts": {\n']

@@ -107,7 +107,8 @@ def tidy(file: Path, flags: tuple[str, ...]) -> str:
 
 def wanted(entry: dict[str, str]) -> bool:
     file = Path(entry["file"])
-    if any(file.is_relative_to(ROOT / "tests" / f) for f in ("new_operators", "run_operators")):
+    built = ("new_operators", "new_codecs", "run_operators")
+    if any(file.is_relative_to(ROOT / "tests" / f) for f in built):
         return True
     return file.is_relative_to(ROOT / "src") and not file.name.endswith("_test.cc")
 

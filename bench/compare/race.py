@@ -4,8 +4,8 @@
 
 A round of a peer is one pass over the files, timed after everything that it had prepared was used
 up. It is stopped while others work, so no peer gets a head start or loses time to another. Files
-are in the page cache. The limit uses the windows that Stoker draws, and before the race its pixels
-are compared with Stoker's.
+are in the page cache. The limit, which is as fast as libjpeg-turbo allows, uses the windows that
+Stoker draws, and before the race its pixels are compared with Stoker's.
 
 Ratios are medians of the rounds' ratios, with quartiles. Rates hold only for this machine. The
 ratio of CPU times shows whether other programs used the core. The results go to

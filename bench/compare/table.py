@@ -127,8 +127,8 @@ class Report:
             f"Microseconds of CPU time a picture: Stoker {spread(ours)}, of which decode "
             f"{spread(parts['decode'])}, resize {spread(parts['resize'])}, everything beyond both "
             f"(flip, normalise, layout, float32, reading, queues, Python) {spread(beyond)}: "
-            f"{spread(shares, ' %', 1)} of the limit's {spread(limit)}, of which decode "
-            f"{spread(decoding)}."
+            f"{spread(shares, ' %', 1)} of the {spread(limit)} of libjpeg-turbo's limit, of which "
+            f"decode {spread(decoding)}."
         )
 
     def more_cores(self, players: list[Player], times: dict[str, Times], cores: list[int]) -> None:

@@ -41,6 +41,9 @@ class StateError(Error):
 def codecs() -> list[dict[str, Any]]:
     """A dict for each format, with the fields of stoker.Codec as keys."""
 
+def picture_endings() -> dict[str, list[str]]:
+    """The endings of the files of each picture format, as [".tif", ".tiff"]."""
+
 def content_of(head: bytes) -> tuple[str, str]:
     """What a file is that begins with these bytes: the format as codecs() names it ("" if no
     image decoder that was built knows it), and words for a message.
@@ -59,6 +62,12 @@ def recordio_index(path: str) -> str:
 
 def webdataset_index(path: str) -> str:
     """The text of the index of a tar archive. Raises SampleError where it is damaged."""
+
+def class_folders(root: str, filters: list[str], case_sensitive: bool) -> list[str]:
+    """The names of the folders of which readers.file makes classes, by label."""
+
+def surprises_of(root: str) -> str:
+    """What readers.file warns of where it reads a folder of classes."""
 
 def devices() -> list[dict[str, Any]]:
     """A dict for each device, with the fields of stoker.Device as keys."""
@@ -123,48 +132,58 @@ class UserFunction:
     ``target`` is held weakly. It is called with the number of steps that were received before this
     one, and a list of samples for each input, which are arrays that cannot be written into or, with
     ``gives_tensors``, tensors in memory of their own. It returns a tuple with a list for each
-    output, or a text that says why it failed. Its ``array`` makes an array of what is none. With
-    ``learns`` the types of what it returns are noted, and an int32 is the result in its place.
+    output, or a text that says why it failed. Its ``array`` makes an array of what is none.
     """
 
-    def __init__(
-        self, target: Any, stateful: bool, gives_tensors: bool, learns: bool = False
-    ) -> None: ...
+    def __init__(self, target: Any, stateful: bool, gives_tensors: bool) -> None: ...
+    def keep_calls(self, keeps: bool) -> None:
+        """Whether the results of calls are kept from now on. A later call for the same step with
+        the same inputs then gives the same, and the target is not called.
+        """
+
+    def forget_calls(self) -> None:
+        """Drops what was kept."""
+
     def let_go(self) -> None:
         """Frees what was returned and is not needed any more."""
 
     @property
     def learned(self) -> list[tuple[str, int]] | None:
-        """The (dtype, ndim) of each output; None until the function has returned them."""
+        """The (dtype, ndim) of each output in the first kept call that succeeded, or None."""
+
+class Node:
+    """A node to add to a graph. Edges are (node, output), by the nodes' numbers."""
+
+    name: str
+    key: str  # nodes with the same key draw alike; "" gives it its own
+    lead: bool
+    scope: str  # keys are counted within it
+
+    def __init__(self, op: str, where: str = "", device: str = "cpu") -> None: ...
+    def set_inputs(self, edges: Sequence[tuple[int, int] | None]) -> None:
+        """None stands for an optional input."""
+
+    def set_arguments(self, constants: Mapping[str, Any]) -> None: ...
+    def set_links(self, edges: Mapping[str, tuple[int, int]]) -> None:
+        """Arguments that other nodes compute."""
+
+    def set_guards(self, conditions: Sequence[tuple[int, int, bool]]) -> None:
+        """Each a node, its output, and the truth for which this node is made."""
+
+    def set_function(self, function: UserFunction) -> None:
+        """For operators that are user code."""
 
 class Graph:
     """Operator nodes and the edges between them."""
 
     def __init__(self) -> None: ...
-    def add(
-        self,
-        op: str,
-        inputs: Sequence[tuple[int, int] | None],
-        arguments: Mapping[str, Any],
-        links: Mapping[str, tuple[int, int]],
-        name: str,
-        device: str,
-        where: str,
-        lead: bool = False,
-        key: str = "",
-        guards: Sequence[tuple[int, int, bool]] = [],
-        scope: str = "",
-        function: UserFunction | None = None,
-    ) -> int:
-        """Appends a node and returns its number.
+    def add(self, node: Node) -> int:
+        """Appends a node and returns its number."""
 
-        Nodes with the same key draw alike. Guards are conditions, each with the truth for which the
-        node is made. Keys are counted within a scope. The function is for operators that are user
-        code.
+    def probe(self, node: int, function: UserFunction) -> Graph:
+        """The same nodes up to this one, which calls its function and gives one int32 for each
+        sample. Outputs are those of the readers that the outputs of this graph need.
         """
-
-    def up_to(self, node: int, function: UserFunction) -> Graph:
-        """The same nodes up to this one, which calls another function."""
 
     def guards(self, node: int) -> list[tuple[int, int, bool]]:
         """The guards of a node, in the order of their conditions."""
@@ -367,10 +386,35 @@ class OneCaller:
     def __enter__(self) -> None: ...
     def __exit__(self, *exception: object) -> None: ...
 
+class ErrorPolicy:
+    """What becomes of bad samples, by a pipeline's on_error."""
+
+    def __init__(self, on_error: str) -> None: ...
+    @property
+    def on_error(self) -> str: ...
+    @property
+    def leaves_samples_out(self) -> bool:
+        """Whether a batch may lack samples."""
+
+    @property
+    def replaces_samples(self) -> bool:
+        """Whether other samples take the place of bad ones."""
+
+    @property
+    def drops_empty_steps(self) -> bool:
+        """Whether a step without a good sample is left out. Otherwise it is an error."""
+
+    def without_dropping(self) -> ErrorPolicy:
+        """The same for all samples, but a step without a good one is an error."""
+
 class Pipeline:
     """Runs a graph."""
 
-    def __init__(self, graph: Graph, options: Mapping[str, Any]) -> None: ...
+    def __init__(
+        self, graph: Graph, options: Mapping[str, Any], drawn_seed: int | None = None
+    ) -> None:
+        """``drawn_seed`` is the one to take where the options have none."""
+
     def run(self) -> tuple[tuple[Batch, ...], bool] | None:
         """The (batches, ends_epoch) of the next step; no batches where on_error='drop' drops it,
         and None at an end that end_epoch() marked.
@@ -401,6 +445,9 @@ class Pipeline:
     def schedule(self) -> None:
         """Starts to prepare batches."""
 
+    def skip(self, steps: int) -> None:
+        """Goes on behind so many steps, which are not made; drops what was fed for them."""
+
     def state(self) -> str:
         """The state after the steps received so far, as JSON."""
 
@@ -421,6 +468,7 @@ class Pipeline:
 
     def quarantine(self) -> list[dict[str, Any]]: ...
     def take_notice(self) -> str: ...
+    def take_remarks(self) -> list[str]: ...
     def trim(self) -> None: ...
     def close(self) -> None:
         """Joins the threads and frees the steps made ahead; run() starts again."""

@@ -9,13 +9,14 @@ import os
 import reprlib
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
 from stoker import _core
-from stoker.errors import GraphError
+from stoker.errors import EpochWarning, GraphError
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -51,6 +52,11 @@ def told(failure: BaseException) -> str:
         return f"(it has no text: its __str__ raised {type(e).__name__})"
 
 
+def raised(failure: BaseException) -> str:
+    """What another's code raised: the type, as texts alone may say little, and what it says."""
+    return f"{type(failure).__name__}: {told(failure)}"
+
+
 def user_level() -> int:
     """The ``stacklevel`` that makes a warning of the caller point at the user's line."""
     level = 1
@@ -59,6 +65,11 @@ def user_level() -> int:
         frame = frame.f_back
         level += 1
     return level
+
+
+def warn_of_epoch(text: str) -> None:
+    """Warns of an epoch that is not whole, at the user's line."""
+    warnings.warn(text, EpochWarning, stacklevel=user_level())
 
 
 def is_ours(frame: FrameType) -> bool:

@@ -17,6 +17,9 @@
 
 ``SampleWarning`` is no exception: it tells of the first sample that ``on_error=`` left out or
 replaced, once for each pipeline.
+
+``EpochWarning`` is no exception either: it tells of an epoch that is not whole, or that will not be
+what a person expects of it.
 """
 
 from __future__ import annotations
@@ -37,12 +40,17 @@ class GraphTypeError(GraphError, TypeError):
 
 
 class SampleWarning(UserWarning):
-    """The first sample that ``on_error=`` left out or replaced."""
+    """The first sample that ``on_error=`` left out or replaced, or that is good but doubtful."""
+
+
+class EpochWarning(UserWarning):
+    """An epoch is not whole, or does not hold what a person expects of it."""
 
 
 __all__ = [
     "BudgetError",
     "DeviceError",
+    "EpochWarning",
     "Error",
     "GraphError",
     "GraphTypeError",

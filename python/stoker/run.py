@@ -57,6 +57,9 @@ def execute(given: argparse.Namespace) -> Any:
             return _check(source, given.script, report)
         paths = os.environ.get("PYTHONPATH")
         os.environ["PYTHONPATH"] = os.pathsep.join([SITE, *([paths] if paths else [])])
+        if "--check" in given.arguments:
+            note = f"the script gets --check; to check it instead: --check {given.script}"
+            print(f"stoker.run: {note}", file=sys.stderr)
         try:
             return _run(source, given.script, given.arguments)
         finally:

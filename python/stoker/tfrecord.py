@@ -43,7 +43,7 @@ class Feature:
         return f"{type(self).__name__}({list(self.shape)}, {self.dtype!r}, {self.default_value!r})"
 
     def _text(self, name: str) -> str:
-        """The feature as the engine takes it: ``parse_feature_spec`` of ``stores/example.h``."""
+        """As the engine takes it: ``parse_feature_spec`` of ``stores/records/example.h``."""
         shape = ",".join(map(str, self.shape)) or "-"
         number = "many" if self._many else "one"
         return f"{self._form} {self.dtype} {shape} {number} {self._default(name)} {name}"
@@ -72,7 +72,7 @@ class Feature:
 class FixedLenFeature(Feature):
     """Values of one shape, or one byte string.
 
-    - ``shape``: of the values; ``[]`` gives an array of one value. Byte strings take ``[]``.
+    - ``shape``: of the values; ``[]`` gives one number of shape (). Byte strings take ``[]``.
     - ``dtype``: ``string``, ``int64`` or ``float32``.
     - ``default_value``: for records without the feature, one value or as many as the shape has.
       Without it, such a record is a bad sample.

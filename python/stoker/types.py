@@ -62,13 +62,17 @@ class DType(_Text):
 
 
 class ImageType(_Text):
-    """The meaning of an image's channels. ``ANY_DATA`` keeps the channels of the file."""
+    """The meaning of an image's channels. ``ANY_DATA`` keeps the channels of the file.
+
+    ``CLASSES`` is for masks: one channel, with the number that the file holds for each pixel.
+    """
 
     RGB = "RGB"
     BGR = "BGR"
     GRAY = "GRAY"
     YCbCr = "YCbCr"
     ANY_DATA = "ANY_DATA"
+    CLASSES = "CLASSES"
 
 
 class InterpType(_Text):
@@ -121,6 +125,7 @@ BGR = ImageType.BGR
 GRAY = ImageType.GRAY
 YCbCr = ImageType.YCbCr
 ANY_DATA = ImageType.ANY_DATA
+CLASSES = ImageType.CLASSES
 
 INTERP_NN = InterpType.INTERP_NN
 INTERP_LINEAR = InterpType.INTERP_LINEAR

@@ -5,41 +5,15 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/picture_formats.h"
+
 namespace stoker {
 namespace {
 
 using std::string_view_literals::operator""sv;
 
-struct Signature {
-  size_t at;
-  std::string_view magic;
-  const char* name;
-};
-
-// The first match counts. More specific signatures come first, as several formats share a
-// container.
-constexpr Signature kSignatures[] = {
-    {0, "\xFF\xD8\xFF"sv, "a JPEG image"},
-    {0, "\x89PNG\r\n\x1A\n"sv, "a PNG image"},
-    {0, "GIF87a"sv, "a GIF image"},
-    {0, "GIF89a"sv, "a GIF image"},
-    {8, "WEBPVP8"sv, "a WebP image"},
-    {0, "II*\0"sv, "a TIFF image"},
-    {0, "MM\0*"sv, "a TIFF image"},
-    {0, "II+\0"sv, "a BigTIFF image"},
-    {0, "MM\0+"sv, "a BigTIFF image"},
-    {0, "\0\0\0\x0CjP  \r\n\x87\n"sv, "a JPEG 2000 image"},
-    {0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 code stream"},
-    {0, "\0\0\0\x0CJXL \r\n\x87\n"sv, "a JPEG XL image"},
-    {0, "\xFF\x0A"sv, "a JPEG XL code stream"},
-    {4, "ftypavif"sv, "an AVIF image"},
-    {4, "ftypheic"sv, "a HEIF image"},
-    {4, "ftypheix"sv, "a HEIF image"},
-    {4, "ftypheim"sv, "a HEIF image"},
-    {4, "ftypheis"sv, "a HEIF image"},
-    {4, "ftyphevc"sv, "a HEIF image"},
-    {4, "ftypmif1"sv, "a HEIF image"},
-    {4, "ftypmsf1"sv, "a HEIF image"},
+// Of what is no picture, and of pictures that no codec reads.
+constexpr Beginning kOthers[] = {
     {4, "ftyp"sv, "an MP4 or QuickTime file"},
     {0, "8BPS"sv, "a Photoshop image"},
     {0, "\x76\x2F\x31\x01"sv, "an OpenEXR image"},
@@ -65,16 +39,24 @@ constexpr Signature kSignatures[] = {
     {0, "\x04\x22\x4D\x18"sv, "LZ4 data"},
     {0, "\x1A\x45\xDF\xA3"sv, "a Matroska or WebM file"},
     {0, "version https://git-lfs"sv, "a Git LFS pointer (the file itself was never fetched)"},
-    {0, "BM"sv, "a BMP image"},
 };
 
 std::string_view as_text(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool is_pnm(std::string_view s) {
-  return s.size() > 2 && s[0] == 'P' && s[1] >= '1' && s[1] <= '7' &&
-         std::string_view(" \t\r\n#").find(s[2]) != s.npos;
+// The longest match counts, as several formats share a container, and short ones may be chance.
+// Null where nothing matches.
+const char* words_of_beginning(std::span<const uint8_t> bytes) {
+  const char* words = nullptr;
+  size_t longest = 0;
+  const auto judge = [&](std::span<const Beginning> beginnings) {
+    for (const Beginning& b : beginnings)
+      if (const size_t n = b.matched(bytes); n > longest) longest = n, words = b.words;
+  };
+  for (const PictureFormat& f : picture_formats()) judge(f.beginnings);
+  judge(kOthers);
+  return words;
 }
 
 // Accepts ASCII and the bytes that UTF-8 uses. Control characters and bytes that UTF-8 never uses
@@ -108,11 +90,8 @@ std::string in_hex(std::span<const uint8_t> bytes) {
 
 std::string describe_content(std::span<const uint8_t> bytes) {
   if (bytes.empty()) return "an empty file";
-  const std::string_view all = as_text(bytes);
-  for (const Signature& s : kSignatures)
-    if (all.size() >= s.at && all.substr(s.at).starts_with(s.magic)) return s.name;
-  if (is_pnm(all)) return "a PNM image";
-  const std::string_view head = all.substr(0, 256);
+  if (const char* words = words_of_beginning(bytes)) return words;
+  const std::string_view head = as_text(bytes).substr(0, 256);
   if (head.find_first_not_of('\0') == head.npos) return "nothing but zeros at its beginning";
   if (looks_like_text(head)) return "text that begins with " + quoted(head);
   return in_hex(bytes);

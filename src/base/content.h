@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Says in words what some bytes are, for the error about a file that is none of what was expected.
-// Without state; thread-safe.
 #pragma once
 #include <cstdint>
 #include <span>

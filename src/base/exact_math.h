@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // exp, log, sin and cos with the same bits on every CPU and device. Whatever decides a draw, a
-// window or a filter tap uses these and never libm. Pure functions; thread-safe.
+// window or a filter tap uses these and never libm.
 //
 // Note [Same bits everywhere]
 // Only + - * / on double (each correctly rounded by IEEE 754) and integer operations on bits are
@@ -19,7 +19,6 @@
 #endif
 
 namespace stoker::exact {
-namespace detail {
 
 // A double whose operators each round once.
 struct Num {
@@ -37,6 +36,8 @@ STOKER_HD inline Num operator-(Num a, Num b) { return a.v - b.v; }
 STOKER_HD inline Num operator*(Num a, Num b) { return a.v * b.v; }
 STOKER_HD inline Num operator/(Num a, Num b) { return a.v / b.v; }
 #endif
+
+namespace detail {
 
 STOKER_HD inline uint64_t bits_of(double x) { return __builtin_bit_cast(uint64_t, x); }
 STOKER_HD inline double from_bits(uint64_t b) { return __builtin_bit_cast(double, b); }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // IEEE binary16 in plain integer and float arithmetic, with the same bits with and without hardware
-// support. Pure functions; thread-safe.
+// support.
 #pragma once
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small 64-bit hash for the keys of orders, draws and caches. Its values are saved in graphs and
-// states, so it never changes. It does not withstand an adversary. Pure functions; thread-safe.
+// states, so it never changes. It does not withstand an adversary.
 #pragma once
 #include <cstddef>
 #include <cstdint>

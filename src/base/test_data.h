@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: the folder with real files. A pure function; thread-safe.
+// For tests: the folder with real files.
 #pragma once
 #include <cstdlib>
 #include <filesystem>

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts from outside, such as names of files, as messages show them: valid UTF-8, and short. Pure
-// functions; thread-safe.
+// Texts from outside, such as names of files, as messages show them: valid UTF-8, and short.
 #pragma once
 #include <string>
 #include <string_view>

@@ -8,7 +8,8 @@
 namespace stoker {
 
 // The window that begins at `origin` in a tensor of shape `full`. Strides are in bytes and may be
-// negative.
+// negative. The element at full position p lies at data, plus (p[a] - origin[a]) * strides[a] for
+// each axis a.
 struct View {
   void* data = nullptr;
   DType dtype = DType::kUint8;

@@ -20,6 +20,19 @@ const ImageCodec& image_codec_for(EncodedSpan bytes) {
   return codec_for<ImageCodec>(bytes, "an image");
 }
 
+// Note [Stored numbers].
+void require_numbers(const ImageInfo& info) {
+  if (info.holds_numbers) return;
+  std::string found = "may have changed the numbers that were saved";
+  if (info.channels > 2) found = "has " + std::to_string(info.channels) + " channels";
+  else if (info.dtype == DType::kFloat32) found = "holds floats";
+  throw SampleError(
+      "expected a mask, which holds one number without loss for each pixel, but this " +
+      std::string(info.format) + " " + found +
+      "; save masks as PNG, with a palette or gray, or decode them as RGB or GRAY if "
+      "they are pictures");
+}
+
 }  // namespace
 
 EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options) {
@@ -27,16 +40,25 @@ EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options) {
   if (options.page > 0 && !codec.has_pages())
     throw SampleError(std::string(codec.name()) + " has no pages, but page " +
                       std::to_string(options.page) + " was asked for");
-  return {&codec, bytes, options, codec.peek(bytes, options), {}};
+  EncodedImage image{&codec, bytes, options, codec.peek(bytes, options), {}};
+  if (options.output_type == ImageType::kClasses) require_numbers(image.info);
+  return image;
 }
 
 void use_codec(const ImageCodec* codec) { codec_of_tests = codec; }
 
+int64_t fixed_channels(ImageType type) {
+  switch (type) {
+    case ImageType::kAny: return -1;
+    case ImageType::kGray:
+    case ImageType::kClasses: return 1;
+    default: return 3;
+  }
+}
+
 TensorType EncodedImage::type() const {
-  const int channels = options.output_type == ImageType::kAny    ? info.channels
-                       : options.output_type == ImageType::kGray ? 1
-                                                                 : 3;
-  return {info.dtype, "HWC", {info.height, info.width, channels}};
+  const int64_t fixed = fixed_channels(options.output_type);
+  return {info.dtype, "HWC", {info.height, info.width, fixed < 0 ? info.channels : fixed}};
 }
 
 void check_pixels(const ImageInfo& info, const DecodeOptions& options) {

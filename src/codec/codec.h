@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Encoded images become pixels. This is what every image format offers, and how the format of some
-// bytes is found. src/README.md says what a new format needs.
+// bytes is found. CONTRIBUTING.md says what a new format needs.
 #pragma once
 #include <any>
 #include <cstdint>
@@ -19,8 +19,19 @@ using EncodedSpan = std::span<const uint8_t>;
 // What decode() delivers. kYCbCr is ITU-R BT.601 (16..235, 16..240), made from RGB. kAny keeps the
 // stored channels: 1 for gray, 3 (RGB) for colour, even where the file holds YCbCr or a palette, 4
 // for CMYK (0 = no ink). Alpha is one more channel, never multiplied into the others; all other
-// types drop it.
-enum class ImageType : uint8_t { kRGB, kBGR, kGray, kYCbCr, kAny };
+// types drop it. kClasses gives the stored number of each pixel: see Note [Stored numbers].
+enum class ImageType : uint8_t { kRGB, kBGR, kGray, kYCbCr, kAny, kClasses };
+
+// Note [Stored numbers]
+// The pixels of a mask are numbers of classes, and a picture is only how they are kept. kClasses
+// gives these numbers: the index where there is a palette, whatever its colours, and else the gray
+// level, never scaled to full intensity. Where a format counts from white (PBM, some TIFF), black
+// is 0, as it is for all other readers. Pictures that hold no such numbers are refused: colours,
+// floats, and all that is compressed with loss. A codec says by ImageInfo::holds_numbers that it
+// can give them.
+
+// The channels of such a picture; -1 for kAny.
+int64_t fixed_channels(ImageType type);
 
 struct DecodeOptions {
   ImageType output_type = ImageType::kRGB;
@@ -47,6 +58,7 @@ struct ImageInfo {
   bool is_progressive = false;  // the data passes over the picture more than once
   bool is_lossless = false;  // of JPEG: its lossless process, which no device decodes
   int orientation = 1;  // 1..8 as in EXIF, even if it is not applied
+  bool holds_numbers = false;  // decode() can give kClasses
   DType dtype = DType::kUint8;  // what decode() delivers
   std::any header;  // what else decode() needs of the header, of a type of the codec's own
 };

@@ -10,6 +10,7 @@
 
 #include "base/content.h"
 #include "base/error.h"
+#include "base/picture_formats.h"
 #include "codec/inflate/inflate.h"
 #include "codec/jpeg/maker_testing.h"
 #include "codec/sound/sound.h"
@@ -59,25 +60,14 @@ TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
   }
 }
 
-// How a file of a format begins that may be missing.
-std::string_view beginning_of(std::string_view format) {
-  using std::string_view_literals::operator""sv;
-  constexpr std::pair<std::string_view, std::string_view> kBeginnings[] = {
-      {"PNG", "\x89PNG\r\n\x1A\n0000"sv},
-      {"WebP", "RIFF\1\2\3\4WEBPVP8 "sv},
-      {"TIFF", "II*\0\1"sv},
-      {"JPEG 2000", "\0\0\0\x0CjP  \r\n\x87\n"sv},
-      {"JPEG XL", "\0\0\0\x0CJXL \r\n\x87\n"sv},
-      {"AVIF",
-       "\0\0\0\x1C"
-       "ftypavif"sv},
-      {"HEIF",
-       "\0\0\0\x18"
-       "ftypheic"sv},
-  };
-  for (const auto& [name, bytes] : kBeginnings)
-    if (name == format) return bytes;
-  return {};
+// How a file of a format begins.
+std::string beginning_of(std::string_view format) {
+  for (const PictureFormat& f : picture_formats())
+    if (f.name == format) {
+      const Beginning& b = f.beginnings.front();
+      return std::string(b.at, '\0') + std::string(b.pattern);
+    }
+  return "";
 }
 
 // Of every format that this build lacks, an error names the package that brings it.
@@ -85,17 +75,17 @@ std::string_view beginning_of(std::string_view format) {
 TEST(CodecFor, SaysWhatIsMissing) {
   const char* const missing = std::getenv("STOKER_WITHOUT");
   for (const Known<ImageCodec>& k : known_codecs<ImageCodec>()) {
-    const std::string_view format = k.format, bytes = beginning_of(format);
+    const std::string_view format = k.format;
     if (missing) {
       EXPECT_EQ(k.codec() == nullptr, format == missing) << format;
     }
-    if (bytes.empty()) {
-      EXPECT_NE(k.codec(), nullptr) << format << " needs its line in beginning_of()";
+    if (std::string_view(k.package).empty()) {
+      EXPECT_NE(k.codec(), nullptr) << format;
       continue;
     }
-    const std::string message = refusal(bytes), words = std::string("needs Debian's ") + k.package;
+    const std::string message = refusal(beginning_of(format)),
+                      words = std::string("needs Debian's ") + k.package;
     EXPECT_EQ(message.find(words) != message.npos, k.codec() == nullptr) << message;
-    EXPECT_STRNE(k.package, "");
   }
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversions of single pixels, of 8 bits where nothing else is said. They compute in integers, so
-// results are the same on every machine. Pure functions; thread-safe.
+// results are the same on every machine.
 #pragma once
 #include <algorithm>
 #include <cstdint>

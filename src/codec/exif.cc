@@ -8,6 +8,15 @@
 #include <optional>
 #include <utility>
 
+#include "base/foreign_bytes.h"
+
+// A TIFF structure, all of whose numbers have the byte order that it begins with:
+//
+//   "II" 42:2 directory:4 | ...          little-endian; "MM": big-endian
+//   directory:  count:2 | count entries | the next directory:4
+//   entry:      tag:2 type:2 count:4 values:4      more than 4 bytes of values lie elsewhere, and
+//                                                  here is where; places count from "II" on
+
 namespace stoker {
 namespace {
 
@@ -35,41 +44,31 @@ std::string_view text_of(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Numbers of one byte order. Requires: what is read lies within the bytes.
-struct Numbers {
-  std::span<const uint8_t> bytes;
-  bool is_little;
-
-  uint64_t at(uint64_t pos, int size) const {
-    uint64_t v = 0;
-    for (int i = 0; i < size; ++i) v = v << 8 | bytes[pos + (is_little ? size - 1 - i : i)];
-    return v;
-  }
-  uint32_t long_at(uint64_t pos) const { return static_cast<uint32_t>(at(pos, 4)); }
-  bool has(uint64_t pos, uint64_t size) const {
-    return pos <= bytes.size() && size <= bytes.size() - pos;
-  }
-};
-
 int in_range(double v) {
   return v >= 1 && v <= 8 && v == static_cast<int>(v) ? static_cast<int>(v) : 1;
 }
 
-// The first value at `pos`. Texts and bytes are no orientation, even if they look like one.
-int orientation_at(const Numbers& n, uint32_t type, uint64_t pos) {
-  const auto signed_at = [&](uint64_t p) { return static_cast<int32_t>(n.long_at(p)); };
+// The first of the values. Texts and bytes are no orientation, even if they look like one.
+int orientation_of(uint32_t type, ForeignBytes values) {
+  const auto take_signed = [&] { return static_cast<double>(static_cast<int32_t>(values.u32())); };
   switch (type) {
-    case kSignedByte: return in_range(static_cast<double>(n.at(pos, 1)));
+    case kSignedByte: return in_range(values.u8());
     case kShort:
-    case kSignedShort: return in_range(static_cast<double>(n.at(pos, 2)));
+    case kSignedShort: return in_range(values.u16());
     case kLong:
     case kSignedLong:
-    case kIfd: return in_range(n.long_at(pos));
-    case kLong8: return in_range(static_cast<double>(n.at(pos, 8)));
-    case kFloat: return in_range(std::bit_cast<float>(n.long_at(pos)));
-    case kDouble: return in_range(std::bit_cast<double>(n.at(pos, 8)));
-    case kRational: return in_range(static_cast<double>(n.long_at(pos)) / n.long_at(pos + 4));
-    case kSignedRational: return in_range(static_cast<double>(signed_at(pos)) / signed_at(pos + 4));
+    case kIfd: return in_range(values.u32());
+    case kLong8: return in_range(static_cast<double>(values.u64()));
+    case kFloat: return in_range(std::bit_cast<float>(values.u32()));
+    case kDouble: return in_range(std::bit_cast<double>(values.u64()));
+    case kRational: {
+      const double numerator = values.u32();
+      return in_range(numerator / values.u32());
+    }
+    case kSignedRational: {
+      const double numerator = take_signed();
+      return in_range(numerator / take_signed());
+    }
     default: return 1;
   }
 }
@@ -86,26 +85,23 @@ bool is_tiff(std::string_view magic) {
 // lies outside end the directory.
 std::optional<int> tiff_orientation(std::span<const uint8_t> tiff) {
   if (tiff.size() < 8 || !is_tiff(text_of(tiff).substr(0, 4))) return 1;
-  const bool is_little = tiff[0] == 'I';
-  const Numbers n{tiff, is_little};
-  const uint64_t directory = n.at(4, 4);
-  if (!n.has(directory, 2)) return std::nullopt;
-  const uint64_t count = n.at(directory, 2);
+  const ForeignBytes all(tiff, tiff[0] == 'I' ? ByteOrder::kLittle : ByteOrder::kBig);
+  ForeignBytes directory = all.from(all.from(4).u32());
+  if (!directory.has(2)) return std::nullopt;
   uint64_t far_bytes = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t entry = directory + 2 + 12 * i;
-    if (!n.has(entry, 12)) return std::nullopt;
-    const uint64_t tag = n.at(entry, 2), type = n.at(entry + 2, 2);
-    const uint64_t size = type < kSizes.size() ? n.at(entry + 4, 4) * kSizes[type] : 0;
+  for (uint32_t count = directory.u16(); count > 0; --count) {
+    if (!directory.has(12)) return std::nullopt;
+    ForeignBytes entry = directory.part(12);
+    const uint32_t tag = entry.u16(), type = entry.u16();
+    const uint64_t values = entry.u32(), size = type < kSizes.size() ? values * kSizes[type] : 0;
     if (size == 0) continue;
-    uint64_t pos = entry + 8;
     if (size > 4) {
       far_bytes += size;
       if (far_bytes > tiff.size()) continue;
-      pos = n.at(entry + 8, 4);
-      if (!n.has(pos, size)) return std::nullopt;
+      entry = all.from(entry.u32());
+      if (!entry.has(size)) return std::nullopt;
     }
-    if (tag == kOrientationTag) return orientation_at(n, static_cast<uint32_t>(type), pos);
+    if (tag == kOrientationTag) return orientation_of(type, entry);
   }
   return std::nullopt;
 }

@@ -48,11 +48,24 @@ void set_displayed(ImageInfo& info, const DecodeOptions& options) {
 }
 
 StoredPart::StoredPart(const EncodedImage& image, const View& displayed, const Window& judged)
-    : orientation(image.options.adjust_orientation ? image.info.orientation : 1) {
+    : orientation(image.options.adjust_orientation ? image.info.orientation : 1), judged(judged) {
   check_window(image, displayed);
   out = as_stored(displayed, orientation);
   judged_rows = image.options.verify ? image.info.stored_height
                                      : stored_rows(judged, displayed.full, orientation);
+}
+
+ImageInfo StoredCodec::peek(EncodedSpan bytes, const DecodeOptions& options) const {
+  ImageInfo info = read_info(bytes, options);
+  info.format = name();
+  set_displayed(info, options);
+  return info;
+}
+
+void StoredCodec::decode(const EncodedImage& image, const View& out, const Window& judged,
+                         Arena& scratch, int64_t) const {
+  const StoredPart part(image, out, judged);
+  if (!part.is_empty()) read_part(image, part, scratch);
 }
 
 }  // namespace stoker

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The displayed picture, which codecs are asked for, and the stored one, which they decode. Pure
-// functions; thread-safe.
+// The displayed picture, which codecs are asked for, and the stored one, which they decode.
 #pragma once
 #include "codec/codec.h"
 
@@ -27,11 +26,38 @@ void set_displayed(ImageInfo& info, const DecodeOptions& options);
 struct StoredPart {
   int orientation;  // 1 where it is not applied
   View out;
+  Window judged;  // as displayed
   int64_t judged_rows;
 
   // Refuses a window that does not lie inside the picture.
   StoredPart(const EncodedImage& image, const View& displayed, const Window& judged);
   bool is_empty() const { return out.shape.volume() == 0 && judged_rows == 0; }
 };
+
+// A codec whose pictures are described and decoded as they are stored, and need no room beside
+// their rows.
+class StoredCodec : public ImageCodec {
+ public:
+  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const final;
+  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
+              int64_t row_room) const final;
+
+ private:
+  // All but the format, and height and width as displayed.
+  virtual ImageInfo read_info(EncodedSpan bytes, const DecodeOptions& options) const = 0;
+  // Requires: the part is not empty.
+  virtual void read_part(const EncodedImage& image, const StoredPart& part,
+                         Arena& scratch) const = 0;
+};
+
+// For read_info(): the extents, and the header for header_of().
+template <class Header>
+ImageInfo stored_info(const Header& header) {
+  ImageInfo info;
+  info.header = header;
+  info.stored_height = header.height;
+  info.stored_width = header.width;
+  return info;
+}
 
 }  // namespace stoker

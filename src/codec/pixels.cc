@@ -103,6 +103,7 @@ ConvertRow converter_to(ImageType type) {
     case ImageType::kBGR: return convert<T, kFrom, ImageType::kBGR>;
     case ImageType::kGray: return kFrom == 1 ? nullptr : convert<T, kFrom, ImageType::kGray>;
     case ImageType::kYCbCr: return convert<T, kFrom, ImageType::kYCbCr>;
+    case ImageType::kClasses: return kFrom == 2 ? convert<T, kFrom, ImageType::kGray> : nullptr;
     case ImageType::kAny: break;
   }
   return nullptr;
@@ -147,7 +148,8 @@ ConvertRow converter_of_cmyk(ImageType type) {
     case ImageType::kBGR: return convert_cmyk<T, ImageType::kBGR>;
     case ImageType::kGray: return convert_cmyk<T, ImageType::kGray>;
     case ImageType::kYCbCr: return convert_cmyk<T, ImageType::kYCbCr>;
-    case ImageType::kAny: break;
+    case ImageType::kAny:
+    case ImageType::kClasses: break;
   }
   return nullptr;
 }
@@ -174,7 +176,8 @@ PixelWriter::PixelWriter(ImageType type, int channels, DType dtype, const View& 
                 stored.strides[1] == to_size_),
       line_(scratch.array<uint8_t>(static_cast<size_t>(stored.shape[1] * to_size_) + kEntry)) {}
 
-void PixelWriter::use_palette(std::span<const uint8_t> entries) {
+void PixelWriter::use_palette(std::span<const uint8_t> entries, std::span<const uint8_t> numbers) {
+  if (type_ == ImageType::kClasses) return use_numbers(numbers);
   palette_.fill(0);
   const auto count = static_cast<int64_t>(entries.size()) / from_size_;
   std::array<uint8_t, 256 * kEntry> converted;
@@ -186,6 +189,14 @@ void PixelWriter::use_palette(std::span<const uint8_t> entries) {
   from_size_ = 1;
   convert_ = nullptr;
   has_palette_ = true;
+}
+
+void PixelWriter::use_numbers(std::span<const uint8_t> numbers) {
+  palette_.fill(0);
+  for (size_t i = 0; i < numbers.size(); ++i) palette_[i * kEntry] = numbers[i];
+  from_size_ = 1;
+  convert_ = nullptr;
+  has_palette_ = !numbers.empty();
 }
 
 void PixelWriter::use_cmyk() {

@@ -23,8 +23,9 @@ class PixelWriter {
   PixelWriter(ImageType type, int channels, DType dtype, const View& stored, Arena& scratch);
 
   // Rows hold indices from now on: those of `entries`, pixels of 8 bits with the rows' channels.
-  // Requires: at most 256 of them; `dtype` is uint8. Indices beyond them are black.
-  void use_palette(std::span<const uint8_t> entries);
+  // Requires: at most 256 of them; `dtype` is uint8. Indices beyond them are black. `numbers`: what
+  // kClasses gives for each entry; empty: the indices themselves.
+  void use_palette(std::span<const uint8_t> entries, std::span<const uint8_t> numbers = {});
 
   // Rows hold cyan, magenta, yellow and black from now on, 0 = no ink. Requires: channels is 4 and
   // `dtype` uint8 or uint16.
@@ -45,6 +46,7 @@ class PixelWriter {
   using Convert = void (*)(const void* from, void* to, int64_t pixels);
   static constexpr size_t kEntry = 4;  // bytes of a palette's entry
   static Convert converter(ImageType type, int channels, DType dtype);
+  void use_numbers(std::span<const uint8_t> numbers);
   void expand(const uint8_t* indices, uint8_t* to, int64_t pixels) const;
   void make(const uint8_t* from, uint8_t* to, int64_t pixels) const;
   void scatter(const uint8_t* from, uint8_t* to, int64_t step, int64_t count) const;
@@ -62,5 +64,20 @@ class PixelWriter {
 
 // Makes a byte of each of `count` samples of 1, 2 or 4 bits, which begin with the highest bits.
 void unpack_bits(const uint8_t* row, int depth, uint8_t* to, int64_t count);
+
+// Calls decode(), of a format that is judged as a whole. Damage that is tolerated, or not judged,
+// gives black.
+template <class Decode>
+void decode_whole(const EncodedImage& image, bool is_judged, PixelWriter& out,
+                  const Decode& decode) {
+  const bool tolerates = image.options.tolerate_corrupt || !is_judged;
+  if (tolerates) out.clear();
+  try {
+    decode();
+  } catch (const SampleError&) {
+    if (!tolerates) throw;
+    out.clear();
+  }
+}
 
 }  // namespace stoker

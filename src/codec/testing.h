@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: decodes in one line, and catches what an error said. Without state; thread-safe.
+// For tests: decodes in one line, and catches what an error said.
 #pragma once
 #include <random>
 #include <string>

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "op/operator.h"
+#include "op/operator_type.h"
 #include "op/user_function.h"
 
 namespace stoker {
@@ -119,6 +119,7 @@ struct CheckedNode {
   std::unique_ptr<Operator> op;
   std::vector<TensorType> inputs, outputs;  // an extent of -1 is not known before the run
   std::string warning;  // of Checker
+  std::vector<char> holds_classes;  // by output: see Note [Class numbers] (op/classes.h)
   std::vector<int> link_arguments;  // by link: index of the argument
   bool unfold = false;  // the engine calls the operator for each frame
   std::vector<char> sequences;  // by input: whether the engine takes a leading F off
@@ -127,8 +128,17 @@ struct CheckedNode {
   // The node is on the CPU, or its CPU half can make the value: see Note [Values for the CPU].
   bool has_cpu_form = true;
   uint64_t key = 0;  // hash of Node::key
+  std::optional<bool> truth;  // as a condition, where that is known and the same for all samples
   bool has_own_seed = false;  // the key names a seed, and no other has a part in its chance
 
+  // An output whose frames have this type. What had no layout before an argument made frames of it
+  // has none afterwards.
+  TensorType of_frames(const TensorType& frame, int64_t frames) const {
+    TensorType t = sequence_type(frame, frames);
+    const bool are_made = std::ranges::count(sequences, 1) == 0 && !inputs.empty();
+    if (are_made && inputs[0].layout.empty() && frame.layout.empty()) t.layout = {};
+    return t;
+  }
   uint64_t seed(uint64_t of_pipeline) const { return has_own_seed ? 0 : of_pipeline; }
   bool lowers() const { return type->lowers && !sees_batch && !type->is_merge; }
   // Whether the output is a further one of an operator that lowers. The chain makes it as soon as

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/philox.h"
+#include "base/chance/philox.h"
 #include "graph/graph.h"
 #include "graph/saved_value.h"
 
@@ -189,8 +189,14 @@ Graph graph_of(const SavedValue& v) {
   const SavedValue nodes = v.at("nodes"), outputs = v.at("outputs");
   for (size_t i = 0; i < nodes.count(); ++i) {
     const SavedValue node = nodes.element(i);
-    const int version = node.at("version").whole<int>(1);
-    g.nodes[g.add(node_of(node, g))].version = version;
+    int version = node.at("version").whole<int>(1);
+    Node n = node_of(node, g);
+    const OperatorType& type = operator_named(n.op);
+    if (version < type.version && type.upgrade) {
+      type.upgrade(version, n.arguments);
+      version = type.version;
+    }
+    g.nodes[g.add(std::move(n))].version = version;
   }
   for (size_t i = 0; i < outputs.count(); ++i)
     g.outputs.push_back(output_of(outputs.element(i), g));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checksum CRC-32C, by the CPU's instruction where it has one. Pure functions; thread-safe.
+// The checksum CRC-32C, by the CPU's instruction where it has one.
 #pragma once
 #include <cstdint>
 #include <span>

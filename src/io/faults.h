@@ -11,7 +11,7 @@
 
 namespace stoker::io {
 
-// Sees every open, listing and read of io/file.h, on the thread that does it, so it has to be
+// Sees every open, listing and read of io/origin.h, on the thread that does it, so it has to be
 // thread-safe. A hook may block: so a test makes a store slow without a clock.
 class FaultInjector {
  public:

@@ -163,7 +163,7 @@ TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
 }
 
 TEST_F(FetchTest, PartsOfOpenFiles) {
-  const auto file = std::make_shared<const File>(path(7));
+  const auto file = open(path(7));
   const Places places([&](int64_t turn) { return Extent{"", turn * 10, 10, file}; });
   Fetcher f(2, 1 << 20, places, pool_, by_turn);
   f.schedule(20);
@@ -291,7 +291,7 @@ TEST_F(FetchTest, NeighboursAreReadAtOnce) {
   std::ofstream(path(0), std::ios::binary) << std::string(100, 'a') << std::string(100, 'b')
                                            << std::string(100000, 'c') << std::string(50, 'd');
   const WithFaults with(counts);
-  const auto file = std::make_shared<const File>(path(0));
+  const auto file = open(path(0));
   const OpenExtents extents({{"", 100200, 50, file},
                              {"", 100, 100, file},
                              {"", 0, 7, file},
@@ -321,7 +321,7 @@ TEST_F(FetchTest, ExtentsBehindTheEndAreRefused) {
 
 // Places in indexes may be anything.
 TEST_F(FetchTest, ImpossibleExtentsAreRefused) {
-  const auto file = std::make_shared<const File>(path(0));
+  const auto file = open(path(0));
   const auto opened = [&](int64_t offset, int64_t length) {
     return message<SampleError>(
         [&] { (void)OpenExtents({{"", 512, 100, file}, {"", offset, length, file}}); });

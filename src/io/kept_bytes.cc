@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "base/hex.h"
 #include "io/crc32c.h"
-#include "io/file.h"
+#include "io/local_files.h"
 
 namespace stoker::io {
 
@@ -56,12 +56,14 @@ class Descriptor {
 };
 
 std::vector<std::string> usual_names(const std::string& path) {
+  const bool is_local = origin_of(path).scheme().empty();
   std::error_code ignored;  // where there is no folder, writing fails
-  const std::string whole = std::filesystem::absolute(path, ignored).string();
+  const std::string whole = is_local ? std::filesystem::absolute(path, ignored).string() : path;
   const std::string name = hex(hash64(whole));
   const auto in = [&](const std::string& folder) { return folder + "/" + name + ".stoker-index"; };
   if (const char* given = std::getenv("STOKER_INDEX_DIR"); given && *given) return {in(given)};
-  std::vector<std::string> names = {path + ".stoker-index"};
+  std::vector<std::string> names;
+  if (is_local) names.push_back(path + ".stoker-index");
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   std::string folder;
@@ -128,7 +130,7 @@ KeptBytes found(const std::string& name, std::span<const uint8_t> expected) {
       head->length == static_cast<int64_t>(behind.size()) && head->sum == crc32c(behind);
   if (!fits) return {};
   if (map) map->forget();
-  return {std::move(owner), behind, head->sum, true};
+  return {std::move(owner), behind, head->sum, name};
 }
 
 }  // namespace
@@ -136,17 +138,11 @@ KeptBytes found(const std::string& name, std::span<const uint8_t> expected) {
 KeptBytes kept_bytes(const std::string& path, const std::string& kind,
                      const std::function<KeptBytes()>& make,
                      const std::vector<std::string>& names) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0)
-    throw SampleError("cannot look up '" + path +
-                      "': " + std::error_code(errno, std::generic_category()).message());
+  const PathInfo info = look_up(path);
   Head head;
   head.kind = hash64(kind);
-  head.size = info.st_size;
-  // Unsigned, as the times of some files do not fit.
-  constexpr uint64_t kSecond = 1'000'000'000;
-  head.changed = static_cast<int64_t>(static_cast<uint64_t>(info.st_mtim.tv_sec) * kSecond +
-                                      static_cast<uint64_t>(info.st_mtim.tv_nsec));
+  head.size = info.size;
+  head.changed = info.changed;
   const std::vector<std::string> all = names.empty() ? usual_names(path) : names;
   const std::span<const uint8_t> expected = bytes_of(&head, offsetof(Head, length));
   for (const std::string& name : all)

@@ -6,10 +6,11 @@
 // Note [Kept beside files]
 // It lies in FILE.stoker-index, or where that folder cannot be written in the user's cache folder
 // ($XDG_CACHE_HOME/stoker or ~/.cache/stoker), or else in memory. $STOKER_INDEX_DIR names a folder
-// that takes the place of both. It is written under another name first and then renamed, so that
-// nobody ever sees half of it. What was made of another size, another time of change or in another
-// way is made again, as is what has a wrong checksum. Whoever uses it checks it against the file:
-// it may be anyone's.
+// that takes the place of both. Beside what is no local file, nothing is kept: Note [Origins]
+// (io/origin.h). It is written under another name first and then renamed, so that nobody ever sees
+// half of it. What was made of another size, another time of change or in another way is made
+// again, as is what has a wrong checksum. Whoever uses it checks it against the file: it may be
+// anyone's.
 //
 // Up to kMostCopied bytes of it are copied into memory, so nothing that happens to its file later
 // is noticed. More are mapped, so that they cost no memory until they are used. Stoker only ever
@@ -32,7 +33,7 @@ struct KeptBytes {
   std::shared_ptr<const void> owner = nullptr;  // of the bytes
   std::span<const uint8_t> bytes = {};  // aligned for numbers of 8 bytes
   uint32_t sum = 0;  // of the bytes: CRC-32C
-  bool is_kept = false;
+  std::string kept_in = {};  // the file's name; empty where it is only in memory
   bool may_be_kept = true;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file.h"
+#include "io/local_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,16 @@ int retried(F f) {
   return error;
 }
 
+// That the process has no room for more open files is not the sample's fault.
+[[noreturn]] void fail_for_want_of_room(const std::string& path, int error) {
+  rlimit most{};
+  ::getrlimit(RLIMIT_NOFILE, &most);
+  throw BudgetError("cannot open '" + path + "': " + reason(error) + "; this process may have " +
+                    std::to_string(most.rlim_cur) +
+                    " open at once, and each archive and each file of records stays open: raise "
+                    "the limit, as with ulimit -n");
+}
+
 int open_fd(const std::string& path) {
   if (path.find('\0') != std::string::npos)
     fail("open", path.c_str(), "the name holds a zero byte");
@@ -52,6 +63,7 @@ int open_fd(const std::string& path) {
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     return fd >= 0;
   });
+  if (error == EMFILE || error == ENFILE) fail_for_want_of_room(path, error);
   if (error) fail("open", path, reason(error));
   return fd;
 }
@@ -65,7 +77,29 @@ void reserve(ByteBuffer& buffer, size_t bytes, const std::string& path) {
   }
 }
 
-}  // namespace
+// A regular file, open for reading. Thread-safe.
+class File final : public Object {
+ public:
+  explicit File(std::string path);
+  ~File() override;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  const std::string& path() const override { return path_; }
+  int64_t size() const override { return size_; }
+  void append(ByteBuffer& into, int64_t offset, int64_t length) const override;
+  void read_to(std::span<std::byte> into, int64_t offset) const override;
+
+ private:
+  size_t read_some(std::byte* into, int64_t offset, size_t count) const;
+  void read_exactly(ByteBuffer& into, int64_t offset, size_t length) const;
+  void read_to_end(ByteBuffer& into, int64_t offset) const;
+  [[noreturn]] void refuse(size_t got, int64_t offset, size_t length) const;
+
+  std::string path_;
+  int fd_;
+  int64_t size_;
+};
 
 File::File(std::string path) : path_(std::move(path)), fd_(open_fd(path_)) {
   struct stat info;
@@ -116,15 +150,16 @@ void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
   }
   const size_t before = into.size();
   reserve(into, before + length, path_);
-  read_to(into.data() + before, offset, length);
+  read_to({into.data() + before, length}, offset);
   into.resize(before + length);
 }
 
-void File::read_to(std::byte* into, int64_t offset, size_t length) const {
+void File::read_to(std::span<std::byte> into, int64_t offset) const {
   size_t got = 0;
-  while (got < length) {
-    const size_t n = read_some(into + got, offset + static_cast<int64_t>(got), length - got);
-    if (n == 0) refuse(got, offset, length);
+  while (got < into.size()) {
+    const size_t n =
+        read_some(into.data() + got, offset + static_cast<int64_t>(got), into.size() - got);
+    if (n == 0) refuse(got, offset, into.size());
     got += n;
   }
 }
@@ -159,8 +194,6 @@ void File::read_to_end(ByteBuffer& into, int64_t offset) const {
          offset + static_cast<int64_t>(got));
 }
 
-namespace {
-
 struct CloseFolder {
   void operator()(DIR* d) const { ::closedir(d); }
 };
@@ -175,10 +208,8 @@ bool is_folder(DIR* parent, const std::string& path, const dirent& entry) {
   return false;
 }
 
-}  // namespace
-
-FolderId list_folder(const std::string& path, const std::function<void(FolderEntry)>& found,
-                     int64_t most) {
+FolderId list_local_folder(const std::string& path, const std::function<void(FolderEntry)>& found,
+                           int64_t most) {
   std::unique_ptr<DIR, CloseFolder> folder;
   const int error = retried([&] {
     FaultInjector* const f = faults();
@@ -205,13 +236,29 @@ FolderId list_folder(const std::string& path, const std::function<void(FolderEnt
   return {info.st_dev, info.st_ino};
 }
 
-std::string text_of(const std::string& path) {
-  ByteBuffer bytes;
-  File(path).read(bytes);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+PathInfo look_up_local(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0)
+    throw SampleError("cannot look up '" + path + "': " + reason(errno));
+  // Unsigned, as the times of some files do not fit.
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const auto changed = static_cast<uint64_t>(info.st_mtim.tv_sec) * kSecond +
+                       static_cast<uint64_t>(info.st_mtim.tv_nsec);
+  return {S_ISDIR(info.st_mode), info.st_size, static_cast<int64_t>(changed)};
 }
 
-namespace {
+class LocalFiles final : public Origin {
+ public:
+  std::string_view scheme() const override { return ""; }
+  std::shared_ptr<const Object> open(const std::string& path) const override {
+    return std::make_shared<const File>(path);
+  }
+  FolderId list(const std::string& path, const std::function<void(FolderEntry)>& found,
+                int64_t most) const override {
+    return list_local_folder(path, found, most);
+  }
+  PathInfo look_up(const std::string& path) const override { return look_up_local(path); }
+};
 
 bool write_all(int fd, std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
@@ -225,6 +272,11 @@ bool write_all(int fd, std::span<const uint8_t> bytes) {
 
 }  // namespace
 
+const Origin& local_files() {
+  static const LocalFiles files;
+  return files;
+}
+
 bool replace_file(const std::string& path, std::initializer_list<std::span<const uint8_t>> parts) {
   std::string part = path + ".XXXXXX";
   const int fd = ::mkostemp(part.data(), O_CLOEXEC);
@@ -236,11 +288,6 @@ bool replace_file(const std::string& path, std::initializer_list<std::span<const
   done = done && ::rename(part.c_str(), path.c_str()) == 0;
   if (!done) ::unlink(part.c_str());
   return done;
-}
-
-std::string join_path(const std::string& folder, const std::string& name) {
-  if (folder.empty() || (!name.empty() && name[0] == '/')) return name;
-  return folder.back() == '/' ? folder + name : folder + "/" + name;
 }
 
 }  // namespace stoker::io

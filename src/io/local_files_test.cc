@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file.h"
+#include "io/local_files.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -52,23 +52,23 @@ std::string numbers(size_t size) {
 std::string read_error(const std::string& path, int64_t offset = 0, int64_t length = -1) {
   return message<SampleError>([&] {
     ByteBuffer b;
-    File(path).read(b, offset, length);
+    open(path)->read(b, offset, length);
   });
 }
 
 TEST_F(FileTest, ReadsWholeFilesAndParts) {
   for (size_t size : {0, 1, 4095, 4096, 4097, 300000}) {
     const std::string all = numbers(size);
-    const File file(write("f", all));
-    EXPECT_EQ(file.size(), static_cast<int64_t>(size));
+    const auto file = open(write("f", all));
+    EXPECT_EQ(file->size(), static_cast<int64_t>(size));
     ByteBuffer b;
-    file.read(b);
+    file->read(b);
     EXPECT_EQ(text(b), all);
-    file.read(b, static_cast<int64_t>(size / 2));
+    file->read(b, static_cast<int64_t>(size / 2));
     EXPECT_EQ(text(b), all.substr(size / 2));
-    file.read(b, static_cast<int64_t>(size / 3), static_cast<int64_t>(size / 4));
+    file->read(b, static_cast<int64_t>(size / 3), static_cast<int64_t>(size / 4));
     EXPECT_EQ(text(b), all.substr(size / 3, size / 4));
-    file.read(b, static_cast<int64_t>(size) + 10);
+    file->read(b, static_cast<int64_t>(size) + 10);
     EXPECT_EQ(b.size(), 0u);
   }
 }
@@ -76,16 +76,16 @@ TEST_F(FileTest, ReadsWholeFilesAndParts) {
 TEST_F(FileTest, ZerosFollowTheData) {
   ByteBuffer b;
   for (size_t size : {5000, 100, 0, 4096}) {
-    File(write("f", std::string(size, '\xff'))).read(b);
+    open(write("f", std::string(size, '\xff')))->read(b);
     for (size_t i = 0; i < kReadPadding; ++i) ASSERT_EQ(b.data()[size + i], std::byte{0});
   }
 }
 
 TEST_F(FileTest, BuffersAreUsedAgain) {
   ByteBuffer b;
-  File(write("large", numbers(100000))).read(b);
+  open(write("large", numbers(100000)))->read(b);
   const std::byte* const before = b.data();
-  File(write("small", "abc")).read(b);
+  open(write("small", "abc"))->read(b);
   EXPECT_EQ(b.data(), before);
   EXPECT_EQ(text(b), "abc");
 }
@@ -120,7 +120,7 @@ TEST_F(FileTest, FilesWithoutPermissionAreNamed) {
 TEST_F(FileTest, LyingLengthsCostNoMemory) {
   const std::string path = write("f", "0123456789");
   ByteBuffer b;
-  EXPECT_THROW(File(path).read(b, 0, int64_t{1} << 60), SampleError);
+  EXPECT_THROW(open(path)->read(b, 0, int64_t{1} << 60), SampleError);
   EXPECT_EQ(b.capacity(), 0u);
 }
 
@@ -130,39 +130,39 @@ TEST_F(FileTest, MemoryThatIsNotThereIsABudgetError) {
   fs::resize_file(path, uint64_t{1} << 43, failed);
   if (failed) GTEST_SKIP() << "this file system has no sparse files of 8 TB";
   ByteBuffer b;
-  EXPECT_THROW(File(path).read(b), BudgetError);
+  EXPECT_THROW(open(path)->read(b), BudgetError);
 }
 
 TEST_F(FileTest, FilesThatGrowAreReadToTheirNewEnd) {
   const std::string path = write("f", "first");
-  const File file(path);
+  const auto file = open(path);
   std::ofstream(path, std::ios::app) << std::string(20000, 'x');
   ByteBuffer b;
-  file.read(b);
+  file->read(b);
   EXPECT_EQ(text(b), "first" + std::string(20000, 'x'));
-  file.read(b, 3, 10);
+  file->read(b, 3, 10);
   EXPECT_EQ(text(b), "stxxxxxxxx");
 }
 
 TEST_F(FileTest, FilesThatShrinkAreAnError) {
   const std::string path = write("f", numbers(1000));
-  const File file(path);
+  const auto file = open(path);
   fs::resize_file(path, 300);
   ByteBuffer b;
-  EXPECT_EQ(message<SampleError>([&] { file.read(b); }),
+  EXPECT_EQ(message<SampleError>([&] { file->read(b); }),
             "cannot read '" + path +
                 "' at byte 300: it became shorter while it was read: 1000 bytes, then 300");
-  EXPECT_EQ(message<SampleError>([&] { file.read(b, 100, 300); }),
+  EXPECT_EQ(message<SampleError>([&] { file->read(b, 100, 300); }),
             "cannot read '" + path +
                 "' at byte 300: it ends after 200 of 300 bytes wanted from byte 100");
 }
 
 TEST_F(FileTest, FilesThatVanishStayReadableOnceOpen) {
   const std::string path = write("f", "still here");
-  const File file(path);
+  const auto file = open(path);
   fs::remove(path);
   ByteBuffer b;
-  file.read(b);
+  file->read(b);
   EXPECT_EQ(text(b), "still here");
 }
 
@@ -178,11 +178,11 @@ TEST_F(FileTest, ShortAndInterruptedReadsAreCompleted) {
   } slow;
   const WithFaults with(slow);
   const std::string all = numbers(1000);
-  const File file(write("f", all));
+  const auto file = open(write("f", all));
   ByteBuffer b;
-  file.read(b);
+  file->read(b);
   EXPECT_EQ(text(b), all);
-  file.read(b, 10, 500);
+  file->read(b, 10, 500);
   EXPECT_EQ(text(b), all.substr(10, 500));
   EXPECT_GT(slow.calls, 1500 / 17);
 }
@@ -202,9 +202,9 @@ TEST_F(FileTest, FaultsReachTheReader) {
   ByteBuffer b;
   {
     const WithFaults with(fault);
-    File(good).read(b);
+    open(good)->read(b);
     EXPECT_EQ(text(b), "abc");
-    File(bad).read(b);
+    open(bad)->read(b);
     EXPECT_EQ(text(b), "abb");
     fault.error = EIO;
     EXPECT_EQ(read_error(good), "cannot read '" + good + "' at byte 0: Input/output error");
@@ -217,7 +217,7 @@ TEST_F(FileTest, ErrorsCarryTheOffset) {
   const std::string path = write("f", "0123456789");
   try {
     ByteBuffer b;
-    File(path).read(b, 4, 7);
+    open(path)->read(b, 4, 7);
     FAIL();
   } catch (const SampleError& e) {
     EXPECT_EQ(e.offset, 10);

@@ -1,15 +1,22 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only place that opens files and folders. Every failure is a SampleError that names the path
-// and the system's reason.
+// The door that all bytes come through. Whoever has a path asks here for the object, for what is in
+// a folder, or for what is known of either, and does not know where that lies. Every failure is a
+// SampleError that names the path and the reason. Thread-safe.
+//
+// Note [Origins]
+// A path may begin with a scheme, as in "s3://bucket/name", and each scheme has an Origin. Paths
+// without one that is known are those of local files (io/local_files.h). Another origin is one more
+// class, and one more entry in known_origins() (io/origin.cc). Readers, listings, searches in
+// folders and what is kept about files then follow by themselves.
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "io/bytes.h"
 
@@ -33,32 +40,9 @@ class Object {
     into.clear();
     append(into, offset, length);
   }
-};
-
-// A regular file, open for reading. Thread-safe.
-class File final : public Object {
- public:
-  explicit File(std::string path);
-  ~File() override;
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  const std::string& path() const override { return path_; }
-  int64_t size() const override { return size_; }
-  void append(ByteBuffer& into, int64_t offset, int64_t length) const override;
-  // Fills the caller's memory with `length` bytes from `offset` on. Throws SampleError when there
-  // are fewer.
-  void read_to(std::byte* into, int64_t offset, size_t length) const;
-
- private:
-  size_t read_some(std::byte* into, int64_t offset, size_t count) const;
-  void read_exactly(ByteBuffer& into, int64_t offset, size_t length) const;
-  void read_to_end(ByteBuffer& into, int64_t offset) const;
-  [[noreturn]] void refuse(size_t got, int64_t offset, size_t length) const;
-
-  std::string path_;
-  int fd_;
-  int64_t size_;
+  // Fills the caller's memory with the bytes from `offset` on. Throws SampleError when there are
+  // fewer.
+  virtual void read_to(std::span<std::byte> into, int64_t offset) const = 0;
 };
 
 struct FolderEntry {
@@ -70,20 +54,50 @@ struct FolderId {
   uint64_t device, number;
   bool operator==(const FolderId&) const = default;
 };
+// What is known of a path without opening it.
+struct PathInfo {
+  bool is_folder = false;
+  int64_t size = 0;
+  int64_t changed = 0;  // differs between versions: for local files the time in nanoseconds
+};
+
+// Where objects of one scheme lie. Thread-safe.
+class Origin {
+ public:
+  virtual ~Origin() = default;
+  virtual std::string_view scheme() const = 0;  // "s3://"; "" for local files
+  // The functions below, for paths of this scheme.
+  virtual std::shared_ptr<const Object> open(const std::string& path) const = 0;
+  virtual FolderId list(const std::string& path, const std::function<void(FolderEntry)>& found,
+                        int64_t most) const = 0;
+  virtual PathInfo look_up(const std::string& path) const = 0;
+};
+
+// The origin of what lies at a path.
+const Origin& origin_of(std::string_view path);
+
+std::shared_ptr<const Object> open(const std::string& path);
 // Calls `found` for every entry of a folder but . and .., in no particular order, or for `most` of
 // them.
 FolderId list_folder(const std::string& path, const std::function<void(FolderEntry)>& found,
                      int64_t most = INT64_MAX);
-
-// The bytes of a file as text.
+PathInfo look_up(const std::string& path);
+// False also for what cannot be looked up: it cannot be opened either, which tells why.
+bool is_folder(const std::string& path);
+// The bytes of an object as text.
 std::string text_of(const std::string& path);
 
-// Puts a file with these bytes, one part behind the other, in the place of what has this name.
-// Nobody sees half of it, even where several write it at once. Returns whether it could be written;
-// if not, nothing has changed.
-bool replace_file(const std::string& path, std::initializer_list<std::span<const uint8_t>> parts);
-
-// "a/b" for "a" and "b". Only `name`, where it is absolute or there is no folder.
+// "a/b" for "a" and "b". Only `name`, where it is absolute or has a scheme, or there is no folder.
 std::string join_path(const std::string& folder, const std::string& name);
+
+// Adds an origin for the whole process while this lives, before all others. For tests only.
+// Requires: nothing is opened or listed while it is made or destroyed.
+class WithOrigin {
+ public:
+  explicit WithOrigin(const Origin& origin);
+  ~WithOrigin();
+  WithOrigin(const WithOrigin&) = delete;
+  WithOrigin& operator=(const WithOrigin&) = delete;
+};
 
 }  // namespace stoker::io

@@ -37,7 +37,7 @@ class RecordTable {
             kept_.bytes.size() / sizeof(RecordPlace)};
   }
   uint32_t sum() const { return kept_.sum; }  // of all places: CRC-32C
-  bool is_kept() const { return kept_.is_kept; }
+  bool is_kept() const { return !kept_.kept_in.empty(); }
 
  private:
   explicit RecordTable(KeptBytes kept) : kept_(std::move(kept)) {}

@@ -27,7 +27,7 @@ OpenExtents::OpenExtents(std::vector<Extent> extents) {
     Extent& e = extents[i];
     if (e.object) continue;
     const bool is_same = i > 0 && extents[i - 1].path == e.path;
-    e.object = is_same ? extents[i - 1].object : std::make_shared<const File>(e.path);
+    e.object = is_same ? extents[i - 1].object : open(e.path);
   }
   // Places may come from indexes that anyone wrote.
   for (const Extent& e : extents)
@@ -126,7 +126,7 @@ std::shared_ptr<const Object> OpenFiles::open(const std::string& path) const {
       return entries_.back().file;
     }
   }
-  auto file = std::make_shared<const File>(path);
+  auto file = io::open(path);
   Entry evicted;  // closed after the lock is released
   const MutexLock lock(mutex_);
   if (entries_.size() >= most_) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "io/file.h"
+#include "io/origin.h"
 
 namespace stoker::io {
 

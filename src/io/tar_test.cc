@@ -113,6 +113,39 @@ TEST(Tar, LargeSizes) {
   EXPECT_EQ(p.members().at(0).size, int64_t{1} << 33);
 }
 
+// The member at each place, whatever headers say its name and size.
+TEST(Tar, MembersByTheirPlaces) {
+  const std::string deep = "folder/" + std::string(90, 'x') + "/" + std::string(700, 'y') + ".jpg";
+  Archive a;
+  a.add("one", "1").add("folder/", "", '5').add("L", deep, 'L').add(deep, "22");
+  a.add("x", pax("path", "three") + pax("size", "3"), 'x').add("other", "333", '0', "00000000000");
+  a.add("four", "").end();
+  const auto read_at = [&](int64_t offset, std::span<uint8_t> into) {
+    const size_t n = std::min(into.size(), a.bytes.size() - static_cast<size_t>(offset));
+    std::memcpy(into.data(), a.bytes.data() + offset, n);
+    return n;
+  };
+  for (const TarMember& wanted : a.members()) {
+    const auto is_right = [&](const TarMember& m) {
+      return m.name == wanted.name && m.size == wanted.size;
+    };
+    const auto found = tar_member_at(wanted.offset, read_at, is_right);
+    ASSERT_TRUE(found && is_right(*found)) << wanted.name;
+    // Where nothing is right, it is what the header itself says.
+    const auto other = tar_member_at(wanted.offset, read_at, [](const auto&) { return false; });
+    const auto header =
+        std::as_bytes(std::span(a.bytes)).subspan(static_cast<size_t>(wanted.offset) - 512, 512);
+    const std::span block(reinterpret_cast<const uint8_t*>(header.data()), header.size());
+    const bool is_alone = wanted.name.size() < 100 && wanted.name != "three";
+    EXPECT_EQ(is_tar_header(block, wanted.name, wanted.size), is_alone) << wanted.name;
+    EXPECT_FALSE(is_tar_header(block, wanted.name, wanted.size + 1));
+    EXPECT_FALSE(is_tar_header(block, wanted.name + "x", wanted.size));
+    EXPECT_EQ(other.value().name, wanted.name == "three" ? "other" : wanted.name.substr(0, 100));
+  }
+  for (const int64_t nowhere : {int64_t{0}, int64_t{1024}, int64_t{a.members()[1].offset - 512}})
+    EXPECT_FALSE(tar_member_at(nowhere, read_at, [](const auto&) { return true; })) << nowhere;
+}
+
 TEST(Tar, DamageIsNamed) {
   Archive a;
   a.add("one", "1").add("two", "2").end();

@@ -59,8 +59,8 @@ Window need(const Resample& r, const TensorType& in, const Window& wanted) {
   for (int i = 0; i < r.count; ++i) {
     const ResampleAxis& x = r.axis[i];
     const int64_t extent = in.shape[x.axis];
-    const TapRange first = tap_range(x, extent, wanted.begin[x.axis]);
-    const TapRange last = tap_range(x, extent, wanted.end[x.axis] - 1);
+    const TapInterval first = tap_interval(x, extent, wanted.begin[x.axis]);
+    const TapInterval last = tap_interval(x, extent, wanted.end[x.axis] - 1);
     w.begin[x.axis] = std::min(first.begin, last.begin);
     w.end[x.axis] = std::max(first.end, last.end);
   }
@@ -83,6 +83,16 @@ Window need(const Channels&, const TensorType& in, const Window& wanted) {
   return w;
 }
 
+// What places with the whole parts [first, last] need along an axis.
+void need_shown(const Warp& w, int64_t first, int64_t last, int64_t extent, Window& made,
+                int axis) {
+  first -= w.filter == Filter::kCubic;
+  last += w.filter == Filter::kCubic ? 2 : w.is_between();
+  const bool folds = w.border != Border::kConstant && w.border != Border::kClamp;
+  if (folds && (first < 0 || last >= extent)) first = 0, last = extent - 1;
+  need_between(first, last, extent, made, axis);
+}
+
 // What lies in a box of the output shows in the hull of what its corners show, unless the horizon
 // goes through the box or comes close to it: then all may show.
 Window need_of_perspective(const Warp& w, const TensorType& in, const Window& wanted) {
@@ -102,7 +112,7 @@ Window need_of_perspective(const Warp& w, const TensorType& in, const Window& wa
     least_divisor = std::min(least_divisor, divisor);
     most_divisor = std::max(most_divisor, divisor);
     for (int i = 0; i < w.count; ++i) {
-      const double place = map.sum<Warp::kMost>(i, centre) / divisor - (w.linear ? 0.5 : 0);
+      const double place = map.sum<Warp::kMost>(i, centre) / divisor - (w.is_between() ? 0.5 : 0);
       lo[i] = std::min(lo[i], place);
       hi[i] = std::max(hi[i], place);
     }
@@ -116,9 +126,9 @@ Window need_of_perspective(const Warp& w, const TensorType& in, const Window& wa
     if (!has_horizon && perspective_error(map, i, extent, most, least) < 0.5) {
       const auto end = static_cast<double>(extent);
       first = static_cast<int64_t>(std::floor(std::clamp(lo[i], -2.0, end))) - 1;
-      last = static_cast<int64_t>(std::floor(std::clamp(hi[i], -2.0, end))) + 1 + w.linear;
+      last = static_cast<int64_t>(std::floor(std::clamp(hi[i], -2.0, end))) + 1;
     }
-    need_between(first, last, extent, made, w.axis[i]);
+    need_shown(w, first, last, extent, made, w.axis[i]);
   }
   return made;
 }
@@ -135,8 +145,7 @@ Window need(const Warp& w, const TensorType& in, const Window& wanted) {
       least += std::min(first, last);
       most += std::max(first, last);
     }
-    need_between(whole_part(least), whole_part(most) + w.linear, in.shape[w.axis[i]], made,
-                 w.axis[i]);
+    need_shown(w, whole_part(least), whole_part(most), in.shape[w.axis[i]], made, w.axis[i]);
   }
   return made;
 }

@@ -23,6 +23,7 @@
 
 #include "base/small.h"
 #include "base/types.h"
+#include "kernels/border.h"
 
 namespace stoker {
 
@@ -48,14 +49,16 @@ struct Gather {
 enum class Filter : uint8_t { kNearest, kLinear, kCubic, kLanczos3, kTriangular, kGaussian };
 
 // Output positions [0, out) of `axis` cover the input interval [lo, hi); hi < lo mirrors the axis.
-// `radius` is half of the filter's width in input positions. kernels/resample/taps.h has the exact
-// definition.
+// `radius` is half of the filter's width in input positions. Where the filter reaches beyond the
+// input, it takes the outermost value if `clamped`, and nothing else. kernels/resample/taps.h has
+// the exact definition.
 struct ResampleAxis {
   int axis = 0;
   int64_t out = 0;
   double lo = 0, hi = 0;
   Filter filter = Filter::kLinear;
   double radius = 1;
+  bool clamped = false;
 };
 
 // Separable resampling along up to three axes, outermost first (resize, random_resized_crop). An
@@ -77,13 +80,16 @@ struct Warp {
   int axis[kMost] = {};
   int64_t out[kMost] = {};
   double matrix[kMost][kMost] = {}, offset[kMost] = {};
-  bool linear = true;  // between neighbouring values; else the value that the point lies in
-  // What lies outside of the input: its nearest value if `clamped`, else `fill`, which is rounded
-  // to the result's type.
-  bool clamped = true;
-  float fill = 0;
+  // kNearest shows the value that the point lies in, kLinear and kCubic what is between its
+  // neighbours. kCubic needs two axes.
+  Filter filter = Filter::kLinear;
+  // What lies outside of the input. The constant is `fill`, rounded to the result's type: a number
+  // for each channel or one for all, and 0 if there is none.
+  Border border = Border::kClamp;
+  Small<float> fill = {};
   double divisor[kMost] = {}, divisor_offset = 1;
 
+  bool is_between() const { return filter != Filter::kNearest; }
   bool has_perspective() const { return divisor[0] != 0 || divisor[1] != 0 || divisor[2] != 0; }
 };
 

@@ -115,7 +115,7 @@ TEST(Demand, WarpsTakeWhatTheCornersShow) {
   EXPECT_EQ(after(linear, kImage), (TensorType{DType::kFloat32, "HWC", {50, 60, 3}}));
   EXPECT_EQ(demand({&linear, 1}, kImage, {{5, 20, 1}, {8, 40, 2}}),
             (Window{{30, 82, 1}, {51, 86, 2}}));
-  w.linear = false;
+  w.filter = Filter::kNearest;
   const Block nearest{w, DType::kFloat32};
   EXPECT_EQ(demand({&nearest, 1}, kImage, {{5, 20, 1}, {8, 40, 2}}),
             (Window{{30, 82, 1}, {50, 85, 2}}));
@@ -123,13 +123,28 @@ TEST(Demand, WarpsTakeWhatTheCornersShow) {
   const Block outside{w, DType::kFloat32};
   EXPECT_EQ(demand({&outside, 1}, kImage, Window::all({50, 60, 3})),
             (Window{{0, 199, 0}, {1, 200, 3}}));
+  w.border = Border::kReflect101;  // what is mirrored may lie anywhere
+  const Block mirrored{w, DType::kFloat32};
+  EXPECT_EQ(demand({&mirrored, 1}, kImage, {{5, 20, 1}, {8, 40, 2}}),
+            (Window{{0, 0, 1}, {100, 200, 2}}));
+}
+
+TEST(Demand, CubicWarpsTakeTwoValuesOnEachSide) {
+  Warp w{2, {0, 1}, {50, 60}, {{1, 0}, {0, 1}}, {20.25, 30}};
+  w.filter = Filter::kCubic;
+  const Block b{w, DType::kUint8};
+  EXPECT_EQ(demand({&b, 1}, kImage, {{5, 20, 1}, {8, 40, 2}}), (Window{{24, 49, 1}, {30, 72, 2}}));
+  w.border = Border::kWrap, w.offset[0] = -6;
+  const Block wrapped{w, DType::kUint8};
+  EXPECT_EQ(demand({&wrapped, 1}, kImage, {{5, 20, 1}, {8, 40, 2}}),
+            (Window{{0, 49, 1}, {100, 72, 2}}));
 }
 
 // A perspective shows what the corners show, and a position more on each side.
 TEST(Demand, PerspectivesTakeAllThatMayShow) {
   Warp w{2, {0, 1}, {50, 60}, {{1, 0}, {0, 1}}, {20, 30}};
   w.divisor[1] = 0.5, w.divisor_offset = 0.75;
-  w.linear = false;
+  w.filter = Filter::kNearest;
   const auto needed = [&](const Window& wanted) {
     const Block b{w, DType::kFloat32};
     return demand({&b, 1}, kImage, wanted);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Conversion of values between types, and the arithmetic of Pointwise, exactly as Note [Rounding]
-// in kernels/block.h says. Pure functions; thread-safe.
+// in kernels/block.h says.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -42,7 +42,7 @@ STOKER_HD inline void with_type(DType t, F&& f) {
   }
 }
 
-// Calls f with an unsigned number of so many bytes: 1, 2, 4 or 8. For what only moves elements.
+// Calls f with an unsigned number of 1, 2, 4 or 8 bytes. For code that only moves elements.
 template <class F>
 inline void with_size(int bytes, F&& f) {
   switch (bytes) {

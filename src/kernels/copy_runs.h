@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of a box of elements from one strided memory to another, as runs of bytes. Pure;
-// thread-safe.
+// Copies of a box of elements from one strided memory to another, as runs of bytes.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -17,7 +16,7 @@ struct Runs {
   Shape count, from, to;  // of runs along each axis; how far the next one lies, in bytes
 
   Runs() = default;
-  // Of elements of so many bytes.
+  // `element`: the bytes of an element.
   Runs(const Shape& box, const Shape& from_strides, const Shape& to_strides, int64_t element);
   int64_t volume() const { return bytes * count.volume(); }
   bool operator==(const Runs&) const = default;

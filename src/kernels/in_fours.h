@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over many rows at once, so that sums stay in registers. Pure; thread-safe.
+// Loops over many rows at once, so that sums stay in registers.
 #pragma once
 #include <cstdint>
 

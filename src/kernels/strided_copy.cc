@@ -25,7 +25,7 @@ using Vector = hn::VFromD<hn::Full128<uint8_t>>;
 Vector load(const std::byte* p) { return hn::LoadU(kBytes, reinterpret_cast<const uint8_t*>(p)); }
 void store(Vector v, std::byte* p) { hn::StoreU(v, kBytes, reinterpret_cast<uint8_t*>(p)); }
 
-struct Axis {
+struct CopiedAxis {
   int64_t extent, from, to;  // strides in bytes
 };
 
@@ -36,23 +36,23 @@ struct Box {
   std::byte* to;
   int64_t unit;
   int rank = 0;
-  Axis axes[kMaxRank] = {};
+  CopiedAxis axes[kMaxRank] = {};
 
-  Axis take(int a) {
-    const Axis taken = axes[a];
+  CopiedAxis take(int a) {
+    const CopiedAxis taken = axes[a];
     std::copy(axes + a + 1, axes + rank--, axes + a);
     return taken;
   }
 };
 
-// The same box with as few axes as possible. The last one is not contiguous.
+// The copy as a box with as few axes as possible. The last one is not contiguous.
 Box box_of(const void* from, const Shape& shape, const Shape& strides, int64_t size, void* to) {
   Box b{static_cast<const std::byte*>(from), static_cast<std::byte*>(to), size};
   const Shape dense = View::dense_strides(shape, size);
   for (int a = 0; a < shape.rank; ++a) {
     if (shape[a] == 1) continue;
-    const Axis axis{shape[a], strides[a], dense[a]};
-    Axis* outer = b.rank ? &b.axes[b.rank - 1] : nullptr;
+    const CopiedAxis axis{shape[a], strides[a], dense[a]};
+    CopiedAxis* outer = b.rank ? &b.axes[b.rank - 1] : nullptr;
     if (outer && outer->from == axis.extent * axis.from)
       *outer = {outer->extent * axis.extent, axis.from, axis.to};
     else b.axes[b.rank++] = axis;
@@ -62,7 +62,7 @@ Box box_of(const void* from, const Shape& shape, const Shape& strides, int64_t s
 }
 
 // Makes the strides of an axis that was taken from the box positive in the input.
-void forward(Box& box, Axis& axis) {
+void forward(Box& box, CopiedAxis& axis) {
   if (axis.from >= 0) return;
   box.from += (axis.extent - 1) * axis.from;
   box.to += (axis.extent - 1) * axis.to;
@@ -78,7 +78,7 @@ void for_each_position(const Box& box, F copy) {
   for (int a = 0; a >= 0;) {
     copy(from, to);
     for (a = box.rank - 1; a >= 0; --a) {
-      const Axis& axis = box.axes[a];
+      const CopiedAxis& axis = box.axes[a];
       from += axis.from, to += axis.to;
       if (++at[a] < axis.extent) break;
       from -= axis.from * axis.extent, to -= axis.to * axis.extent;
@@ -111,11 +111,11 @@ void with_unit(int64_t unit, F f) {
 
 // By value, as the compiler takes any store of bytes to change what it reaches by reference.
 template <class C>
-void copy_units(C copy_unit, const std::byte* from, std::byte* to, Axis axis) {
+void copy_units(C copy_unit, const std::byte* from, std::byte* to, CopiedAxis axis) {
   for (; axis.extent > 0; --axis.extent, from += axis.from, to += axis.to) copy_unit(to, from);
 }
 void copy_units(Box& box) {
-  const Axis axis = box.take(box.rank - 1);
+  const CopiedAxis axis = box.take(box.rank - 1);
   for_each_position(box, [&](const std::byte* from, std::byte* to) {
     rows::copy(from, axis.from, to, axis.to, box.unit, axis.extent);
   });
@@ -125,7 +125,7 @@ void copy_units(Box& box) {
 class Shuffle {
  public:
   // A cell is `inner.extent` units. `outer` are the cells.
-  Shuffle(int64_t unit, const Axis& inner, const Axis& outer)
+  Shuffle(int64_t unit, const CopiedAxis& inner, const CopiedAxis& outer)
       : unit_(unit), inner_(inner), outer_(outer), cell_(unit * inner.extent) {
     const int64_t last = (inner.extent - 1) * inner.from;
     lowest_ = std::min<int64_t>(last, 0);
@@ -142,12 +142,12 @@ class Shuffle {
     // Behind the cells, or before them if their order is reversed, a vector reads more.
     const int64_t low = lowest_ + std::min<int64_t>((count_ - 1) * outer_.from, 0);
     const int64_t skipped = outer_.from < 0 ? kVector - span(count_) : 0;
-    alignas(kVector) uint8_t places[kVector] = {};
+    alignas(kVector) uint8_t indices[kVector] = {};
     for (int64_t o = 0; o < bytes(); ++o)
-      places[o] = static_cast<uint8_t>(o / cell_ * outer_.from + o % cell_ / unit_ * inner_.from +
-                                       o % unit_ - low + skipped);
-    const Vector order = hn::Load(kBytes, places);
-    // So many vectors may be read and written in whole, as they stay in the row.
+      indices[o] = static_cast<uint8_t>(o / cell_ * outer_.from + o % cell_ / unit_ * inner_.from +
+                                        o % unit_ - low + skipped);
+    const Vector order = hn::Load(kBytes, indices);
+    // How many vectors can be read and written whole, as they stay in the row.
     const int64_t step = outer_.from, all = outer_.extent, read_end = span(all) - kVector;
     const int64_t read = step == 0 ? all : read_end < 0 ? 0 : read_end / std::abs(step) + 1;
     const int64_t written = all * cell_ < kVector ? 0 : (all * cell_ - kVector) / cell_ + 1;
@@ -179,19 +179,19 @@ class Shuffle {
       store(hn::TableLookupBytes(load(from), order), to);
   }
 
-  // The bytes from the lowest to the highest of so many cells.
+  // The bytes from the lowest to the highest of this many cells.
   int64_t span(int64_t cells) const { return (cells - 1) * std::abs(outer_.from) + cell_span_; }
 
   int64_t unit_;
-  Axis inner_, outer_;
+  CopiedAxis inner_, outer_;
   int64_t cell_, lowest_, cell_span_, count_ = 0;
 };
 
 bool shuffle(Box& box) {
-  const Axis last = box.axes[box.rank - 1];
+  const CopiedAxis last = box.axes[box.rank - 1];
   const Shuffle units(box.unit, {1, 0, 0}, last);
   if (box.rank > 1) {
-    const Axis before = box.axes[box.rank - 2];
+    const CopiedAxis before = box.axes[box.rank - 2];
     const Shuffle cells(box.unit, last, before);
     if (before.to == last.extent * last.to &&
         cells.bytes() >= std::max<int64_t>(units.bytes(), 1)) {
@@ -241,15 +241,15 @@ struct PixelSquare {
   static constexpr int64_t kUnit = 3 * sizeof(T), kWide = 4 * sizeof(T);
   static constexpr int64_t kSide = kVector / kWide, kLeast = 2 * kSide + 1;
 
-  // Places of bytes when pixels get or lose room for a fourth value. 128: a zero.
-  struct Places {
+  // Indices of bytes when pixels get or lose room for a fourth value. 128: a zero.
+  struct Indices {
     alignas(kVector) uint8_t widen[2][kVector], narrow[kVector];
-    constexpr Places() : widen(), narrow() {
+    constexpr Indices() : widen(), narrow() {
       for (int64_t i = 0; i < kVector; ++i) {
         const bool is_room = i % kWide >= kUnit;
-        const int64_t place = i / kWide * kUnit + i % kWide;
-        widen[0][i] = static_cast<uint8_t>(is_room ? 128 : place);
-        widen[1][i] = static_cast<uint8_t>(is_room ? 128 : place + kRest);
+        const int64_t index = i / kWide * kUnit + i % kWide;
+        widen[0][i] = static_cast<uint8_t>(is_room ? 128 : index);
+        widen[1][i] = static_cast<uint8_t>(is_room ? 128 : index + kRest);
         narrow[i] = static_cast<uint8_t>(i < kRow ? i / kUnit * kWide + i % kUnit : 128);
       }
     }
@@ -260,11 +260,11 @@ struct PixelSquare {
   // A vector reads more than the row's pixels, behind them or, if `at_end`, before them.
   static void transpose(const std::byte* from, int64_t from_row, std::byte* to, const int64_t* rows,
                         bool at_end) {
-    static constexpr Places kPlaces;
+    static constexpr Indices kIndices;
     const hn::Full64<uint8_t> kHalf;
     const hn::Full32<uint8_t> kQuarter;
-    const Vector widen = hn::Load(kBytes, kPlaces.widen[at_end]);
-    const Vector narrow = hn::Load(kBytes, kPlaces.narrow);
+    const Vector widen = hn::Load(kBytes, kIndices.widen[at_end]);
+    const Vector narrow = hn::Load(kBytes, kIndices.narrow);
     Vector v[kSide];
     for (int i = 0; i < kSide; ++i)
       v[i] = hn::TableLookupBytesOr0(load(from + i * from_row - (at_end ? kRest : 0)), widen);
@@ -283,7 +283,7 @@ constexpr int64_t kTile = 128;  // units: the rows of a tile stay in the cache o
 
 // Units that follow each other in the input: groups of a few units each, or one group.
 struct Along {
-  Axis units, groups = {1, 0, 0};
+  CopiedAxis units, groups = {1, 0, 0};
 
   int64_t extent() const { return units.extent * groups.extent; }
   int64_t to(int64_t i) const { return i / units.extent * groups.to + i % units.extent * units.to; }
@@ -291,7 +291,7 @@ struct Along {
 
 // Covers both axes with squares, the last ones of which overlap those before.
 template <class S>
-void transpose_by(const std::byte* from, std::byte* to, Along in, Axis out) {
+void transpose_by(const std::byte* from, std::byte* to, Along in, CopiedAxis out) {
   const int64_t width = in.extent(), height = out.extent;
   for (int64_t row = 0; row < height; row += kTile)
     for (int64_t column = 0; column < width; column += kTile)
@@ -307,7 +307,7 @@ void transpose_by(const std::byte* from, std::byte* to, Along in, Axis out) {
       }
 }
 template <class S>
-bool transpose_by(Box& box, const Axis& units, const Axis& out) {
+bool transpose_by(Box& box, const CopiedAxis& units, const CopiedAxis& out) {
   if (box.unit != S::kUnit || units.from != box.unit || out.extent < S::kSide) return false;
   Along in{units};
   for (int a = 0; a < box.rank && in.extent() < S::kLeast; ++a) {
@@ -327,7 +327,8 @@ bool transpose_by(Box& box, const Axis& units, const Axis& out) {
 
 // Without squares.
 template <class C>
-void transpose_units(C copy_unit, const std::byte* from, std::byte* to, Axis in, Axis out) {
+void transpose_units(C copy_unit, const std::byte* from, std::byte* to, CopiedAxis in,
+                     CopiedAxis out) {
   for (int64_t row = 0; row < out.extent; row += kTile)
     for (int64_t column = 0; column < in.extent; column += kTile)
       for (int64_t i = column; i < std::min(column + kTile, in.extent); ++i)
@@ -341,8 +342,8 @@ bool transpose(Box& box) {
   for (int a = 0; a < box.rank; ++a)
     if (std::abs(box.axes[a].from) < std::abs(box.axes[nearest].from)) nearest = a;
   if (nearest == box.rank - 1) return false;
-  const Axis out = box.take(box.rank - 1);
-  Axis in = box.take(nearest);
+  const CopiedAxis out = box.take(box.rank - 1);
+  CopiedAxis in = box.take(nearest);
   forward(box, in);
   if (transpose_by<Square<uint8_t>>(box, in, out) || transpose_by<Square<uint16_t>>(box, in, out) ||
       transpose_by<Square<uint32_t>>(box, in, out) ||
@@ -371,7 +372,7 @@ bool copy_rows(Box& box) {
   if (!suits_rows(box)) return false;
   const int64_t unit = box.unit;
   const int size = static_cast<int>(unit), last = box.rank - 1;
-  const Axis inner = box.axes[last];
+  const CopiedAxis inner = box.axes[last];
   if (inner.from == -unit && inner.extent * unit >= 8 * kVector) {
     box.take(last);
     const int64_t first = (inner.extent - 1) * inner.from;
@@ -380,9 +381,9 @@ bool copy_rows(Box& box) {
     });
     return true;
   }
-  const auto is_pixel = [](const Axis& a) { return a.extent >= 2 && a.extent <= 4; };
+  const auto is_pixel = [](const CopiedAxis& a) { return a.extent >= 2 && a.extent <= 4; };
   for (int a = 0; a < last; ++a) {
-    Axis outer = box.axes[a];
+    CopiedAxis outer = box.axes[a];
     const bool splits =
         is_pixel(outer) && std::abs(outer.from) == unit && inner.from == outer.extent * unit;
     const bool joins = is_pixel(inner) && outer.from == unit && outer.to == inner.extent * unit;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of views into dense memory: mirrored, cropped, transposed, repeated. Pure; thread-safe.
+// Copies of views into dense memory: mirrored, cropped, transposed, repeated.
 #pragma once
 #include "base/view.h"
 

@@ -64,7 +64,7 @@ void Arena::check(size_t more) const {
   const size_t least = more < SIZE_MAX / 4 ? need() + more : more;
   throw TooLarge("the sample needs at least " + in_words(least) +
                  " of memory besides its outputs, and one sample may take " + in_words(ceiling_) +
-                 " at most, three eighths of memory_limit");
+                 " at most" + (ceiling_is_.empty() ? "" : ", " + ceiling_is_));
 }
 
 // Bytes that chunks and charges may still take.

@@ -6,6 +6,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -35,9 +37,10 @@ struct TooLarge : SampleError {
 // Pointers are valid until reset().
 class Arena {
  public:
-  // Both limits are in bytes.
-  explicit Arena(size_t share = SIZE_MAX, size_t ceiling = SIZE_MAX / 4)
-      : share_(share), ceiling_(ceiling) {}
+  // Both limits are in bytes. `ceiling_is` says in messages what the ceiling is a part of.
+  explicit Arena(size_t share = SIZE_MAX, size_t ceiling = SIZE_MAX / 4,
+                 std::string ceiling_is = "")
+      : share_(share), ceiling_(ceiling), ceiling_is_(std::move(ceiling_is)) {}
 
   // Returns uninitialised memory, never null, aligned to 64 bytes. 64 bytes behind it can be read,
   // so that SIMD code may read too far; it must not write there. Throws BeyondShare and TooLarge,
@@ -72,6 +75,7 @@ class Arena {
 
   std::vector<Chunk> chunks_;
   size_t share_, ceiling_;
+  std::string ceiling_is_;
   size_t held_ = 0, used_ = 0, charged_ = 0;
   bool is_alone_ = false;
   size_t merged_ = 0;  // size of the one chunk that replaces those that reset() freed

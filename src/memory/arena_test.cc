@@ -143,6 +143,20 @@ TEST(Arena, RefusesImpossibleSizes) {
   EXPECT_THROW(arena.charge(SIZE_MAX), TooLarge);
 }
 
+TEST(Arena, SaysWhatItsCeilingIsAPartOf) {
+  const auto refusal = [](Arena arena) {
+    try {
+      arena.allocate(200);
+    } catch (const TooLarge& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_TRUE(refusal(Arena(100, 100)).ends_with(" at most"));
+  EXPECT_TRUE(refusal(Arena(100, 100, "a tenth of all")).ends_with(" at most, a tenth of all"));
+  EXPECT_EQ(refusal(Arena(1000, 1000, "a tenth of all")), "");
+}
+
 TEST(Arena, PoisonsWhatResetForgets) {
   if (!kPoisons) GTEST_SKIP() << "only AddressSanitizer sees poison";
   Arena arena;

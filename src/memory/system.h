@@ -26,7 +26,7 @@ using SystemMemory = std::unique_ptr<std::byte, BackToSystem>;
 //
 // From 128 KiB on it is a mapping of its own, which leaves the process as soon as it is given back.
 // malloc does that only until it has seen such an allocation freed: from then on it keeps freed
-// memory for every thread, which no memory_limit counts.
+// memory for every thread, which no limit of a pipeline counts.
 SystemMemory take_from_system(size_t bytes) noexcept;
 
 }  // namespace stoker

@@ -9,8 +9,8 @@
 
 #include "kernels/fused/fused.h"
 #include "op/case_testing.h"
-#include "op/op.h"
 #include "op/output_names.h"
+#include "op/type_of.h"
 
 namespace stoker {
 namespace {
@@ -42,7 +42,7 @@ std::vector<Tensor> run_lowered(const OperatorType& type, const Operator& op,
                                 std::vector<Tensor>& inputs) {
   std::vector<View> values, made;
   for (Tensor& t : inputs) values.push_back(t.view());
-  if (type.is_merge && detail::element(values[2], 0) == 0) std::swap(inputs[0], inputs[1]);
+  if (type.is_merge && element(values[2], 0) == 0) std::swap(inputs[0], inputs[1]);
   std::vector<Block> blocks;
   Arena arena;
   Lowering l(inputs[0].type, values, Chance(1, 2, 3, 4), blocks, made, arena);
@@ -153,8 +153,8 @@ void check_case(const OperatorType& type, const Case& c) {
     EXPECT_EQ(outputs[k].type.dtype, expected.type.dtype);
     ASSERT_EQ(outputs[k].type.shape.str(), expected.type.shape.str());
     for (int64_t i = 0; i < expected.type.shape.volume(); ++i) {
-      const double got = detail::element(outputs[k].view(), i);
-      const double want = detail::element(expected.view(), i);
+      const double got = element(outputs[k].view(), i);
+      const double want = element(expected.view(), i);
       EXPECT_TRUE(got == want || (got != got && want != want))
           << "output " << k << ", element " << i << ": " << got << ", expected " << want;
     }

@@ -3,6 +3,7 @@
 #include "op/context.h"
 
 #include <cstring>
+#include <utility>
 
 namespace stoker {
 
@@ -16,6 +17,11 @@ void Reading::share(size_t k, const TensorType& t, io::Part bytes) {
   } else {
     std::memcpy(make(k, t).data, bytes.data(), bytes.size());
   }
+}
+
+void Lowering::add(BlockKind kind, DType result) {
+  blocks_.push_back({std::move(kind), result});
+  type_ = after(blocks_.back(), type_);
 }
 
 void SampleStore::read(Reading&) const { throw Error("the store makes no samples"); }

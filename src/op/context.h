@@ -4,7 +4,11 @@
 // What an operator is told and asked, with one class for each question. The objects live on the
 // caller's stack for one call.
 #pragma once
-#include "base/philox.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/chance/philox.h"
 #include "base/view.h"
 #include "batch/batch.h"
 #include "io/store.h"
@@ -22,6 +26,22 @@ struct Identity {
   int32_t child = 0;  // for operators that make several samples of one
 };
 
+// What an annotation says of the picture beside it. An extent of 0: it does not say. Places that
+// are parts of the extents, `is_relative`, also fit at other scales.
+struct AnnotatedPicture {
+  size_t output = 0;  // of the reader: the picture's bytes
+  int64_t height = 0, width = 0;
+  bool is_assumed = false;  // it does not say any; these are of the picture as it is stored
+  bool is_relative = false;
+};
+
+// What a user should know of a sample though it is good. The advice is the same for all samples of
+// which this is found, so that it need be given once.
+struct Remark {
+  std::string found;
+  const char* advice;
+};
+
 // Which sample this is, and where what a node reads came from: a reader, or a batch that was fed.
 struct Origin {
   Identity who;
@@ -33,7 +53,8 @@ struct Origin {
 };
 
 // Asks for the types of the outputs when the graph is built. An unknown extent is -1, and so is an
-// unknown rank. Where a port lists its layouts, the input has one of them.
+// unknown rank; an unknown layout is empty. Where a port lists its layouts, the input has one of
+// them, never an empty one.
 class Checker {
  public:
   std::span<const TensorType> inputs;
@@ -54,7 +75,8 @@ class Checker {
 
 // Asks an operator that lowers for the blocks that make its first output of its first input, and
 // for its further outputs. Further inputs are values, and so are further outputs: they are small,
-// and belong to the sample even where the engine takes a sequence apart.
+// and belong to the sample even where the engine takes a sequence apart. lower() writes them as
+// soon as it knows the types, so that other operators can take them as arguments.
 class Lowering {
  public:
   Lowering(const TensorType& in, std::span<const View> values, Chance chance,
@@ -70,10 +92,7 @@ class Lowering {
   const TensorType& type() const { return type_; }
   bool has(size_t i) const { return i < values_.size() && values_[i].data; }
   const View& value(size_t i) const { return values_[i]; }
-  void add(BlockKind kind, DType result) {
-    blocks_.push_back({std::move(kind), result});
-    type_ = after(blocks_.back(), type_);
-  }
+  void add(BlockKind kind, DType result);
   // Gives the next further output its memory.
   const View& make(const TensorType& t) {
     void* data = scratch_.allocate(t.shape.volume() * size_of(t.dtype));
@@ -99,6 +118,10 @@ class Inference {
   Chance chance;
   Kept& kept;
   Origin origin = {};
+  // Where input 0 is a picture as a reader gives it, and something reads what its annotation says
+  // of places in it.
+  std::optional<AnnotatedPicture> annotated = {};
+  std::vector<Remark> remarks = {};
 
   bool has(size_t i) const { return i < inputs.size(); }
   void out(const TensorType& t) { outputs.push_back(t); }
@@ -115,7 +138,8 @@ class Demand {
 
 // The work on one sample. `outputs` cover just the wanted windows, and are dense but for gaps of
 // kRowRoom between their rows. `inputs` cover at least what demand() needed of them, and often
-// more, and may be strided. kernels/elements/ has loops for both.
+// more, as other operators read them too. They may be strided, with gaps between rows as behind a
+// decoder: never count through one from its `data` on. kernels/elements/ has loops for both.
 class Run {
  public:
   std::span<const View> inputs;
@@ -123,7 +147,7 @@ class Run {
   Chance chance;
   Arena& scratch;
   const Kept& kept;
-  // So many bytes before and behind each row of the outputs may be overwritten: kRowRoom or 0.
+  // How many bytes before and behind each row of the outputs may be overwritten: kRowRoom or 0.
   int64_t row_room = 0;
   // By output: the window that later operators need, under whatever rewrites. Damage of the data
   // behind it does not fail the sample. Empty: all that is made is needed.
@@ -185,12 +209,16 @@ class Reading {
   const SampleStore& store;
   int64_t index;  // of the sample in the store
   // What was read: a part for each extent, or what the block or the store gave. It stays until the
-  // sample is made. So many bytes as io::kReadPadding can be read behind each part, and hold
-  // anything.
+  // sample is made. Behind each part io::kReadPadding bytes can be read, and hold anything.
   std::span<const io::Part> parts;
   std::span<View> outputs;
   Arena& scratch;
+  std::span<const char> asked = {};  // by output, whether something reads it; empty: all are read
+  std::optional<AnnotatedPicture> annotated = {};  // to be set where decoders are to compare it
+  std::vector<Remark> remarks = {};
 
+  // Whether something reads output k. Else what fails that output alone must not fail the sample.
+  bool asks(size_t k) const { return k >= asked.size() || asked[k]; }
   // Gives output k memory, which the caller fills.
   const View& make(size_t k, const TensorType& t) {
     void* data = scratch.allocate(static_cast<size_t>(t.shape.volume() * size_of(t.dtype)));

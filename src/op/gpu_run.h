@@ -3,6 +3,17 @@
 //
 // What an operator's GPU half is told: the work on a whole batch. op/loops/gpu_each.cuh has the
 // launch that most halves need.
+//
+// Note [GPU halves]
+// A half is the function run_gpu of an operator that does not lower, in a file that ends in .cu.
+// Without CUDA the file is C++, so it is built and tested everywhere. What both halves compute for
+// an element stands once, in a functor marked STOKER_HD that has no libm (base/exact_math.h). It is
+// a member of the operator's struct, as other operators may use its name too, and public, as nvcc
+// refuses private ones. Where dtypes vary, with_type() picks the C++ type of the dtype of
+// r.items[0].outputs[0], and convert() rounds as the CPU does (kernels/convert.h). Neither half
+// contracts a * b + c, so + and * give the same bits in both; what also runs in a block program
+// writes them by Num (base/exact_math.h). What needs shared memory brings a block program of its
+// own (device/device.h) and uses GpuRun::put(). docs/design/006-gpu-halves.md has the reasons.
 #pragma once
 #include <functional>
 #include <span>

@@ -7,7 +7,8 @@
 #include <optional>
 
 #include "codec/device_decoder.h"
-#include "io/order.h"
+#include "io/order/order.h"
+#include "op/classes.h"
 #include "op/context.h"
 #include "op/gpu_run.h"
 #include "op/schema.h"
@@ -32,6 +33,11 @@ class Operator {
  public:
   virtual ~Operator() = default;
   virtual void check(Checker& c) const = 0;
+  // Note [Class numbers]: what it makes of them.
+  virtual Classes classes() const = 0;
+  // Once before check(), where an input holds class numbers: chooses arguments that keep them.
+  // Throws GraphError where those that were given do not.
+  virtual void take_classes(const Checker& c) = 0;
   virtual void prepare() = 0;  // once, after check() and before all that follows
   // Where arguments have a value for each frame: shows to each other the operators of all frames,
   // which are of this type, before one of them is asked what follows. `in`: the type of a frame.
@@ -87,6 +93,13 @@ struct Decodes {
   std::optional<DecodeRequest> (*request)(const Operator& op, const Asking& a);
 };
 
+// It makes a sample of several, which all have a part in the sample's name.
+struct Joins {
+  // Which samples of the first input's batch these are, counted as in RunsOnBatch; nothing: the
+  // sample's own of each input.
+  std::optional<std::vector<int>> (*samples)(const Operator& op);
+};
+
 // Data begins with it.
 struct Reads {
   std::unique_ptr<SampleStore> (*open)(const Operator& op);
@@ -99,7 +112,14 @@ struct Reads {
 struct OperatorType {
   std::string name, summary;
   int version;
+  // Makes of arguments that were saved with an older version those of this one; null: they are the
+  // same.
+  void (*upgrade)(int version, Arguments& saved) = nullptr;
+  // Whether its output, one number, is true for every sample; null or nothing: that is not known
+  // before the run.
+  std::optional<bool> (*truth)(const Operator& op) = nullptr;
   bool is_random;
+  Classes classes = Classes::kRefused;  // with the defaults of all arguments
   std::string draws_as;  // the name before `seed=`: operators that share it draw alike
   bool is_input = false;  // the user feeds its output
   bool is_user_code = false;  // Node::function makes its outputs
@@ -113,6 +133,7 @@ struct OperatorType {
   std::optional<RunsOnBatch> runs_on_batch;
   std::optional<RunsOnGpu> runs_on_gpu;
   std::optional<Decodes> decodes;
+  std::optional<Joins> joins;
   std::optional<Reads> reads;
   int64_t row_room = 0;  // bytes: Run::row_room of outputs in scratch memory
   std::vector<Port> inputs, outputs;
@@ -159,7 +180,7 @@ bool accepts(const Port& port, const Layout& layout);
 bool accepts(const Port& port, DType dtype);
 // The layout that the port gives to an input without one: the first accepted one of this rank.
 Layout default_layout(const Port& port, int rank);
-// Likewise, where the engine takes the frames of data of four axes or more apart: F and the layout
+// The layout of data of four axes or more that the engine takes apart into frames: F and the layout
 // of a frame. "" if there is none, or the port lists layouts of frames itself.
 Layout default_layout_of_frames(const Port& port, int rank);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which outputs a node has, by its arguments and inputs. Pure functions; thread-safe.
+// Which outputs a node has, by its arguments and inputs.
 #pragma once
-#include "op/operator.h"
+#include "op/operator_type.h"
 
 namespace stoker {
 

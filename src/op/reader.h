@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all readers share: shuffling, shards and how an epoch ends. Pure functions; thread-safe.
+// What all readers share: shuffling, shards and how an epoch ends.
 #pragma once
 #include <array>
 #include <optional>
 
-#include "io/order.h"
+#include "io/order/order.h"
 #include "op/context.h"
 #include "op/schema.h"
 
@@ -18,7 +18,7 @@ struct EnumNames<io::OrderSpec::EpochEnd> {
   static constexpr const char* kNames[] = {"continue", "pad", "drop"};
 };
 
-// What a shuffled order permutes: see Note [Shuffling by blocks] (io/order.h).
+// What a shuffled order permutes: see Note [Shuffling by blocks] (io/order/order.h).
 enum class ShuffleBy : uint8_t { kSample, kBlock };
 
 template <>
@@ -83,7 +83,7 @@ void check_reader(const ReaderArguments& a);
 
 // The order without batch_size, which is the pipeline's.
 io::OrderSpec order_of(const ReaderArguments& a, const SampleStore& store);
-// The same of so many samples without blocks.
+// The order of `size` samples that have no blocks.
 io::OrderSpec order_of(const ReaderArguments& a, int64_t size);
 
 }  // namespace stoker

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "op/op.h"
 #include "op/output_names.h"
+#include "op/type_of.h"
 
 namespace stoker {
 namespace {

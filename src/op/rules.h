@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an operator says the rules about its arguments and inputs. Pure functions; thread-safe.
+// How an operator says the rules about its arguments and inputs.
 #pragma once
 #include <algorithm>
 #include <initializer_list>
@@ -13,9 +13,15 @@
 
 namespace stoker {
 
-// A call that breaks a rule of its operator. It becomes a GraphError where the graph is checked,
-// and a SampleError where it concerns one sample (op/op.h). So an operator says a rule once,
-// whether or not another node computes what the rule is about.
+// Note [Rules]
+// The ranges of the schema need no code. Whatever else can be wrong is thrown by require() and
+// require_count(), with the argument's name and what was found. check() runs once, before all else:
+// a rule that is broken there becomes a GraphError. Of an argument that another node computes it
+// sees the default only. A rule that needs the value asks is_computed() first, and infer() says it
+// then. infer(), lower() and the runs see the value of their sample: a rule that is broken there
+// becomes a SampleError, which fails that sample alone.
+
+// A call that breaks a rule of its operator.
 struct WrongCall : Error {
   using Error::Error;
 };

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 namespace {

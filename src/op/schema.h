@@ -18,9 +18,11 @@ struct Range {  // of a float's limits, those above 2^24 are rounded
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range between(double low, double high) { return {low, high}; }
 
-// How an argument varies. With kPerSample another node may compute it, one value for each sample;
-// with kPerFrame also one for each frame, as a tensor whose layout begins with F. kRequired has no
-// default. kRequiredPerSample and kRequiredPerFrame have none either, and may be computed.
+// How an argument varies. With kPerSample another node may compute it, one value for each sample,
+// where it holds numbers, flags or an enumeration; with kPerFrame also one for each frame, as a
+// tensor whose layout begins with F. That befits whatever may change from frame to frame, and one
+// of the cases then has frames. kRequired has no default. kRequiredPerSample and kRequiredPerFrame
+// have none either, and may be computed.
 enum class Per : uint8_t { kGraph, kSample, kFrame, kRequired, kRequiredSample, kRequiredFrame };
 inline constexpr Per kPerGraph = Per::kGraph, kPerSample = Per::kSample, kPerFrame = Per::kFrame,
                      kRequired = Per::kRequired, kRequiredPerSample = Per::kRequiredSample,
@@ -66,14 +68,17 @@ struct Port {
   // Of a first input that unfolds: arguments with a value for each frame make frames of an input
   // without. Else they are refused there.
   bool makes_frames = false;
-  // Of the last input: it stands for one or more inputs, kMostRepeats at most. The operator sees
-  // them as if each had a port of its own.
+  // Of the last input: it stands for one or more inputs, kMostRepeats at most, and is `*inputs` in
+  // Python. The operator sees them as if each had a port of its own. The conformance tests give it
+  // one, two and three.
   bool repeats = false;
   // Of an output: the flag with which it is there, or as "kind!=4" a whole number and the one value
-  // with which it is not. "": it always is. with_output_when() knows more conditions.
+  // with which it is not. "": it always is. with_output_when() knows more conditions. An output
+  // that is not there is left out of what check() and the others see, and of what Python returns.
   const char* when = "";
   // Of the last output: the argument by which it repeats, with one output for each entry of a list,
-  // or as many as a number says. Texts of the list are the names of their outputs.
+  // or as many as a number says, the same for all samples. Texts of the list are the names of their
+  // outputs.
   const char* for_each = "";
 };
 inline constexpr size_t kMostRepeats = 999;

@@ -6,8 +6,9 @@
 #include <functional>
 
 #include "kernels/strided_copy.h"
-#include "op/operator.h"
+#include "op/operator_type.h"
 #include "op/rules.h"
+#include "op/struct_names.h"
 
 namespace stoker {
 
@@ -71,6 +72,13 @@ auto with_rules_as(const F& f) {
 }
 
 template <class Op>
+Classes classes_of([[maybe_unused]] const Op& op) {
+  if constexpr (Has<Op>::class_rule) return op.class_rule();
+  else if constexpr (requires { Op::kClasses; }) return Op::kClasses;
+  else return Classes::kRefused;
+}
+
+template <class Op>
 class Model final : public Operator {
  public:
   explicit Model(const Arguments& arguments) {
@@ -81,12 +89,16 @@ class Model final : public Operator {
   void check(Checker& c) const override {
     with_rules_as<GraphError>([&] { op_.check(c); });
   }
+  Classes classes() const override { return classes_of(op_); }
+  void take_classes([[maybe_unused]] const Checker& c) override {
+    if constexpr (Has<Op>::take_classes) with_rules_as<GraphError>([&] { op_.take_classes(c); });
+  }
   void prepare() override {
-    if constexpr (requires { op_.prepare(); }) op_.prepare();
+    if constexpr (Has<Op>::prepare) op_.prepare();
   }
   void agree([[maybe_unused]] std::span<Operator* const> frames,
              [[maybe_unused]] const TensorType& in) const override {
-    if constexpr (requires(std::span<Op* const> ops) { Op::agree(ops, in); }) {
+    if constexpr (Has<Op>::agree) {
       std::vector<Op*> ops;
       for (Operator* o : frames) ops.push_back(&static_cast<Model*>(o)->op_);
       with_rules_as<SampleError>([&] { Op::agree(std::span<Op* const>(ops), in); });
@@ -146,6 +158,8 @@ struct Work {
   static std::optional<DecodeRequest> request(const Operator& o, const Asking& a) {
     return of(o).request(a);
   }
+  static std::optional<bool> truth(const Operator& o) { return of(o).truth(); }
+  static std::optional<std::vector<int>> joined(const Operator& o) { return of(o).joined(); }
   static std::unique_ptr<SampleStore> open(const Operator& o) { return of(o).open(); }
   static io::OrderSpec order(const Operator& o, const SampleStore& s) { return of(o).order(s); }
   static void read(const Operator& o, Reading& r) {
@@ -154,37 +168,28 @@ struct Work {
 };
 
 template <class Op>
-inline constexpr bool kHasGpuHalf =
-    requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
-
-template <class Op>
 void find_facets(OperatorType& t) {
   using W = Work<Op>;
-  if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) {
-    if constexpr (requires(const Op& o, std::span<const TensorType> in) { o.lowers(in); })
-      t.lowers_some = {W::lowers, {W::lower}};
-    else t.lowers = {W::lower};
-  }
-  if constexpr (requires(const Op& o, Run& r) { o.run_cpu(r); }) {
+  using H = Has<Op>;
+  if constexpr (H::lowers) t.lowers_some = {W::lowers, {W::lower}};
+  else if constexpr (H::lower) t.lowers = {W::lower};
+  if constexpr (H::run_cpu) {
     t.runs = {.run = W::run_cpu};
-    if constexpr (requires(const Op& o, Inference& i) { o.infer(i); }) t.runs->infer = W::infer;
-    if constexpr (requires(const Op& o, Demand& d) { o.demand(d); }) t.runs->demand = W::demand;
+    if constexpr (H::infer) t.runs->infer = W::infer;
+    if constexpr (H::demand) t.runs->demand = W::demand;
   }
   if constexpr (requires { Op::kAlias; }) t.runs = {.run = W::copy, .infer = W::infer};
-  if constexpr (requires(BatchInference& b, std::span<const Op* const> ops) {
-                  Op::infer_batch(b, ops);
-                }) {
+  if constexpr (H::infer_batch) {
     t.runs_on_batch = {W::infer_batch, W::run_batch};
-    if constexpr (
-        requires(const Op& o) { o.sees_batch(); } ||
-        requires(const Op& o, std::span<const TensorType> in) { o.sees_batch(in); })
-      t.runs_on_batch->applies = W::sees_batch;
+    if constexpr (H::sees_batch) t.runs_on_batch->applies = W::sees_batch;
   }
-  if constexpr (kHasGpuHalf<Op>) t.runs_on_gpu = {W::run_gpu};
-  if constexpr (requires(const Op& o, const Asking& a) { o.request(a); }) t.decodes = {W::request};
-  if constexpr (requires(const Op& o) { o.open(); }) {
+  if constexpr (H::truth) t.truth = W::truth;
+  if constexpr (H::run_gpu) t.runs_on_gpu = {W::run_gpu};
+  if constexpr (H::joined) t.joins = {W::joined};
+  if constexpr (H::request) t.decodes = {W::request};
+  if constexpr (H::open) {
     t.reads = {W::open, W::order};
-    if constexpr (requires(const Op& o, Reading& r) { o.read(r); }) t.reads->read = W::read;
+    if constexpr (H::read) t.reads->read = W::read;
   }
 }
 
@@ -279,24 +284,32 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // - `infer` and `run_cpu`, and perhaps `demand`,
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
 // - static `infer_batch` and `run_batch`, where the results are functions of the whole batch;
-//   beside one of the others, `sees_batch` tells for which arguments and types of inputs,
+//   beside one of the others, `sees_batch` tells for which arguments and types of inputs; the
+//   operator's page says by itself that results depend on the batch,
 // - `infer` and `kAlias`, where the first output is the bytes of the first input under another
-//   type of as many bytes, so that they need not be copied,
+//   type of as many bytes: they are handed on, and copied only where they have gaps,
 // - `open` and `order`, for a reader, and perhaps `read`, where arguments vary from sample to
 //   sample,
 // - `kInput`, where the user feeds its output,
 // - `kUserCode`, where a function of the user's makes its outputs.
-// They say the rules about arguments and inputs by require() (op/rules.h).
+// They say the rules about arguments and inputs by require(): Note [Rules] (op/rules.h).
 // `prepare` may compute once, after `check`, what follows from constant arguments, such as a table.
 // A shared pointer holds what it makes, because the struct is copied for each sample whose
-// arguments are computed.
+// arguments are computed; a long list among its constants is shared as it is. Of an argument that
+// another node computes it sees the default: what depends on such a one is made for each sample.
 // A static `agree` sees the structs of all frames before they do their work, where arguments have a
 // value for each frame. There it may set what all frames have in common, such as a size.
+// `truth` tells, after `prepare`, whether an output of one number is true for all samples.
+// `joined` tells which samples an output is made of, for its name, where these are several.
+// `kClasses` says what becomes of class numbers, `class_rule` where that depends on arguments; an
+// operator without either is refused there. `take_classes` comes before `check` where an input
+// holds some: it chooses arguments that keep them, and refuses others. See Note [Class numbers].
 // `infer` may keep what it learned of a sample for `run_cpu` and `request` (op/kept.h).
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
 // (device="mixed"). Beside these or `infer_batch` and `run_batch` it may have a static `run_gpu`,
 // which does the work for a batch in device memory and stands in a .cu file (device="gpu"). It may
-// also have `kVersion` (raised when its results change), `kRandom`, `kDrawsAs` (a name, where equal
+// also have `kVersion` (raised when its results change), `upgrade` (brings the arguments of a graph
+// that was saved with an older version up to this one), `kRandom`, `kDrawsAs` (a name, where equal
 // seeds give several operators equal draws), `kIgnored`, `kOfDevices` (arguments that only a
 // device's decoder heeds), `kRowRoom`, `kMerge` (of an `if`) and `kSkip` (why tests leave it out).
 template <class Op>
@@ -310,30 +323,19 @@ OperatorType type_of() {
       "`when` of an output names a flag or a whole number, and `for_each` of the last one a "
       "list or a whole number, that is the same for all samples");
   static_assert(detail::names_differ(Op::schema), "two inputs or arguments have the same name");
+  detail::check_names<Op>();
   OperatorType t;
   t.name = Op::schema.name;
   t.summary = Op::schema.summary;
   t.version = 1;
   t.is_random = false;
   detail::find_facets<Op>(t);
-  if constexpr (requires { &Op::run_gpu; }) {
-    static_assert(detail::kHasGpuHalf<Op>,
-                  "run_gpu is static and takes (GpuRun&, std::span<const Op* const>)");
-    constexpr bool by_sample =
-        requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); };
-    constexpr bool by_batch =
-        requires(BatchInference& b, BatchRun& r, std::span<const Op* const> ops) {
-          Op::infer_batch(b, ops), Op::run_batch(r, ops);
-        };
-    static_assert(
-        by_sample || by_batch,
-        "a GPU half stands beside infer() and run_cpu(), or infer_batch() and run_batch()");
-  }
   t.is_input = requires { Op::kInput; };
   t.is_user_code = requires { Op::kUserCode; };
   t.is_merge = requires { Op::kMerge; };
   t.is_alias = requires { Op::kAlias; };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
+  if constexpr (requires { &Op::upgrade; }) t.upgrade = &Op::upgrade;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   t.draws_as = t.name;
   if constexpr (requires { Op::kDrawsAs; }) t.draws_as = Op::kDrawsAs;
@@ -344,10 +346,11 @@ OperatorType type_of() {
   if constexpr (requires { Op::kIgnored; })
     t.ignored.assign(std::begin(Op::kIgnored), std::end(Op::kIgnored));
   for (const char* hint : {"bytes_per_sample_hint", "preserve"}) t.ignored.push_back(hint);
-  if constexpr (requires { Op::cases(); }) t.cases = Op::cases();
+  if constexpr (detail::Has<Op>::cases) t.cases = Op::cases();
   t.inputs.assign(Op::schema.inputs.begin(), Op::schema.inputs.end());
   t.outputs.assign(Op::schema.outputs.begin(), Op::schema.outputs.end());
   const Op defaults;
+  t.classes = detail::classes_of(defaults);
   std::apply(
       [&](const auto&... a) { (t.arguments.push_back(detail::info_of<Op>(defaults, a)), ...); },
       Op::schema.args);

@@ -191,6 +191,8 @@ bool is_list(const Value& v) {
          std::holds_alternative<std::vector<double>>(v);
 }
 
+}  // namespace detail
+
 namespace {
 
 template <class T>
@@ -226,5 +228,4 @@ double element(const View& v, int64_t index) {
   throw Error("a tensor without a dtype");
 }
 
-}  // namespace detail
 }  // namespace stoker

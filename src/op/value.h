@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A constant argument as the graph keeps it, and how it becomes an operator's member. Values;
-// thread-safe as such.
+// A constant argument as the graph keeps it, and how it becomes an operator's member.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -31,7 +30,8 @@ std::string to_string(const Value& v);  // as Python writes it
 std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
 
 // The texts of an enumeration, kNames, in the order of its values, and kType, its type in Python:
-// both `static constexpr const char*`, as in codec's ImageType (op/decode/encoded_picture.h).
+// both `static constexpr const char*`, as of codec's ImageType (op/decode/encoded_picture.h). If it
+// has a kAlso, it lists further texts, each with its value, as for Border (op/arguments/border.h).
 template <class E>
 struct EnumNames;
 
@@ -67,6 +67,9 @@ inline constexpr bool kIsShaped<std::optional<T>> = kIsShaped<T>;
 // is the number that the user wrote, and 0.9 of 500 pixels are 450 of them.
 double shortest(float x);
 
+// One element of a tensor as a number. Requires: index < volume.
+double element(const View& v, int64_t index);
+
 namespace detail {
 
 [[noreturn]] void wrong_type(const char* expected, const Value& got);
@@ -79,12 +82,15 @@ std::vector<double> numbers(const Value& v);  // a list, or one number as a list
 std::vector<int64_t> integers(const Value& v);
 bool is_list(const Value& v);
 
-// One element of a tensor as a number. Requires: index < volume.
-double element(const View& v, int64_t index);
-
 }  // namespace detail
 
-// The name of an argument's type in documentation and stubs.
+// The name of an argument's type in documentation and stubs. A member takes from Python:
+//   bool; int, int64_t; float; std::string   bool; int; float; str
+//   DType; Layout                            types.FLOAT or "float32"; "HWC"
+//   an enum class with EnumNames             one of its texts
+//   Small<int>, Small<float>                 a list, or one number
+//   std::vector<std::string>                 a list of str, or one
+//   std::optional<T>                         T, or None
 template <class T>
 std::string type_name() {
   if constexpr (std::is_same_v<T, bool>) return "bool";
@@ -163,6 +169,9 @@ void from_value(const Value& v, T& x) {
       if (*s == name) return void(x = static_cast<T>(i));
       ++i;
     }
+    if constexpr (requires { EnumNames<T>::kAlso; })
+      for (const auto& [name, value] : EnumNames<T>::kAlso)
+        if (*s == name) return void(x = value);
     detail::wrong_name(*s, EnumNames<T>::kNames);
   } else if constexpr (std::is_integral_v<T>) {
     x = detail::narrowed<T>(detail::integer(v), v);
@@ -213,13 +222,13 @@ void from_tensor(const View& v, T& x) {
     using E = typename T::value_type;
     x.clear();
     for (int64_t i = 0; i < n; ++i) {
-      const double d = detail::element(v, i);
+      const double d = element(v, i);
       if constexpr (std::is_integral_v<E>) x.push_back(detail::whole_number<E>(d));
       else x.push_back(static_cast<E>(d));
     }
   } else if constexpr (kFromTensor<T>) {
     if (n != 1) throw SampleError("expects one number, got a tensor of shape " + v.shape.str());
-    const double d = detail::element(v, 0);
+    const double d = element(v, 0);
     if constexpr (std::is_enum_v<T>) {
       const int i = detail::whole_number<int>(d);
       if (i < 0 || i >= static_cast<int>(std::size(EnumNames<T>::kNames)))

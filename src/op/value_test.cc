@@ -121,7 +121,7 @@ TEST(Value, ComputedIntegersAreWholeAndFit) {
 }
 
 TEST(Value, ReadsElementsOfEveryType) {
-  const auto read = [](auto x, DType t) { return detail::element(View::dense(&x, t, {1}), 0); };
+  const auto read = [](auto x, DType t) { return element(View::dense(&x, t, {1}), 0); };
   EXPECT_EQ(read(uint8_t{200}, DType::kUint8), 200);
   EXPECT_EQ(read(int8_t{-7}, DType::kInt8), -7);
   EXPECT_EQ(read(uint16_t{60000}, DType::kUint16), 60000);

@@ -3,22 +3,16 @@
 //
 // A pipeline's settings, described as an operator's arguments are: each is a member and a row.
 // Checks, the saved form, the plan in words, and Python's signature, docstring and stub follow from
-// the rows. Values; thread-safe as such.
+// the rows.
 #pragma once
-#include "op/op.h"
+#include <initializer_list>
+#include <string_view>
+
+#include "op/type_of.h"
+#include "run/error_policy.h"
+#include "run/memory_shares.h"
 
 namespace stoker {
-
-enum class OnError : uint8_t { kRaise, kSkip, kReplace, kDrop };
-template <>
-struct EnumNames<OnError> {
-  static constexpr const char* kType = "OnError";
-  static constexpr const char* kNames[] = {"raise", "skip", "replace", "drop"};
-};
-// Whether a batch may lack samples.
-inline bool leaves_samples_out(OnError on_error) {
-  return on_error == OnError::kSkip || on_error == OnError::kDrop;
-}
 
 enum class ExecutorKind : uint8_t { kPipelined, kSimple };
 template <>
@@ -26,6 +20,25 @@ struct EnumNames<ExecutorKind> {
   static constexpr const char* kType = "ExecutorKind";
   static constexpr const char* kNames[] = {"pipelined", "simple"};
 };
+
+// A help text of several parts.
+struct HelpText {
+  char text[512] = {};
+  constexpr HelpText(std::initializer_list<std::string_view> parts) {
+    size_t at = 0;
+    for (const std::string_view part : parts)
+      for (const char c : part) text[at++] = c;
+  }
+};
+inline constexpr HelpText kMemoryLimitHelp{
+    ("Bytes of host memory for batches, workers and reading ahead; 0 is half of what this process "
+     "may take, by the machine, its control group and its own limits. A sample that needs more "
+     "than "),
+    MemoryShares::kScratch.words, " of it, or gives more than ", MemoryShares::kBatches.words,
+    " of it, is a bad sample."};
+inline constexpr HelpText kReadAheadLimitHelp{
+    "Bytes of files read ahead, at most ", MemoryShares::kAhead.words,
+    " of memory_limit; None is 16 MiB, some hundred pictures, for each of num_threads."};
 
 struct PipelineOptions {
   std::optional<int64_t> batch_size;
@@ -41,12 +54,17 @@ struct PipelineOptions {
   int shard_id = 0, num_shards = 1;
   bool fuse = true, demand = true;
 
+  ErrorPolicy error_policy() const { return {on_error}; }
+
   static constexpr auto settings = std::tuple(
       arg(&PipelineOptions::batch_size, "batch_size",
           "Samples in a batch; it must be given before the pipeline is built.",
           between(1, INT32_MAX)),
       arg(&PipelineOptions::num_threads, "num_threads",
-          "CPU workers; None is one for each CPU that this process may use.", between(1, 4096)),
+          "CPU workers; None is one for each CPU that this process may keep busy, by its affinity "
+          "and "
+          "the quota of its control group.",
+          between(1, 4096)),
       arg(&PipelineOptions::device_id, "device_id",
           "The GPU; None for a pipeline on the CPU alone, or for the first GPU.", at_least(0)),
       arg(&PipelineOptions::set_affinity, "set_affinity",
@@ -55,24 +73,18 @@ struct PipelineOptions {
           "workers on these CPUs. plan() says which they are, or what is missing."),
       arg(&PipelineOptions::seed, "seed",
           "Decides everything random; None draws a seed and keeps it in the state.", at_least(0)),
-      arg(&PipelineOptions::prefetch_queue_depth, "prefetch_queue_depth", "Batches prepared ahead.",
-          between(1, 10'000)),
+      arg(&PipelineOptions::prefetch_queue_depth, "prefetch_queue_depth",
+          "Batches prepared ahead; with 0 each is made when it is asked for.", between(0, 10'000)),
       arg(&PipelineOptions::on_error, "on_error",
           "What a damaged sample does: 'raise' an error, 'skip' it (a shorter batch, and an error "
           "if no sample is left), 'drop' it (the same, but a batch without a sample is left out), "
           "or 'replace' it by another sample."),
-      arg(&PipelineOptions::memory_limit, "memory_limit",
-          "Bytes of host memory for batches, workers and reading ahead; 0 is half of the "
-          "machine's. A sample that needs more than three eighths of it, or gives more than half "
-          "of it, is a bad sample.",
-          at_least(0)),
+      arg(&PipelineOptions::memory_limit, "memory_limit", kMemoryLimitHelp.text, at_least(0)),
       arg(&PipelineOptions::device_memory_limit, "device_memory_limit",
           "Bytes of the GPU's memory that steps and your batches hold; 0 is all of it. CUDA may "
           "map up to prefetch_queue_depth + 1 times as much before it reuses memory.",
           at_least(0)),
-      arg(&PipelineOptions::read_ahead_limit, "read_ahead_limit",
-          "Bytes of files read ahead, at most an eighth of memory_limit; None is 16 MiB, some "
-          "hundred pictures, for each of num_threads.",
+      arg(&PipelineOptions::read_ahead_limit, "read_ahead_limit", kReadAheadLimitHelp.text,
           at_least(0)),
       arg(&PipelineOptions::io_threads, "io_threads",
           "Threads that read ahead for each reader; None is 2.", between(1, 4096)),
@@ -166,7 +178,7 @@ std::string settings_in_words(const S& settings) {
 }
 
 // Throws GraphError that names the settings that are wrong or contradict each other.
-inline void check(const PipelineOptions& options) {
+inline void check_options(const PipelineOptions& options) {
   check_settings(options);
   if (options.shard_id >= options.num_shards)
     throw GraphError("Pipeline: shard_id is " + std::to_string(options.shard_id) +

@@ -86,6 +86,38 @@ TEST(Options, APipelineRefusesWrongOnes) {
             "Pipeline: shard_id is 2, but there are num_shards=2");
 }
 
+TEST(Options, SharesOfMemoryAreThoseOfTheHelp) {
+  EXPECT_EQ(MemoryShares::kBatches.of(1001), 500);
+  EXPECT_EQ(MemoryShares::kScratch.of(1001), 375);
+  EXPECT_EQ(MemoryShares::kAhead.of(1001), 125);
+  for (const size_t bytes : {1, 7, 1000})
+    EXPECT_EQ(
+        MemoryShares::kBatches.of(static_cast<int64_t>(MemoryShares::kBatches.limit_for(bytes))),
+        static_cast<int64_t>(bytes));
+  EXPECT_EQ(MemoryShares::kScratch.in_words(), "three eighths of memory_limit");
+  std::string help;
+  for (const ArgumentInfo& a : describe_settings<PipelineOptions>())
+    if (a.name.ends_with("_limit")) help += a.help;
+  for (const MemoryShare& share :
+       {MemoryShares::kBatches, MemoryShares::kScratch, MemoryShares::kAhead})
+    EXPECT_NE(help.find(std::string(" ") + share.words + " of "), std::string::npos) << share.words;
+}
+
+TEST(Options, AnErrorPolicyAnswersForEachValue) {
+  const auto answers = [](OnError on_error) {
+    const ErrorPolicy p{on_error};
+    return std::vector<bool>{p.goes_on(), p.leaves_samples_out(), p.replaces_samples(),
+                             p.drops_empty_steps()};
+  };
+  EXPECT_EQ(answers(OnError::kRaise), (std::vector<bool>{false, false, false, false}));
+  EXPECT_EQ(answers(OnError::kSkip), (std::vector<bool>{true, true, false, false}));
+  EXPECT_EQ(answers(OnError::kReplace), (std::vector<bool>{true, false, true, false}));
+  EXPECT_EQ(answers(OnError::kDrop), (std::vector<bool>{true, true, false, true}));
+  for (const OnError o : {OnError::kRaise, OnError::kSkip, OnError::kReplace})
+    EXPECT_EQ(ErrorPolicy{o}.without_dropping().on_error, o);
+  EXPECT_STREQ(ErrorPolicy{OnError::kDrop}.without_dropping().name(), "skip");
+}
+
 TEST(Options, ThePlanTellsTheSettingsInUse) {
   const SampleFolder folder(2);
   const Pipeline p(raw_graph(folder), {.batch_size = 1, .demand = false});

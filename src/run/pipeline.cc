@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/pipeline.h"
 
-#include <unistd.h>
-
-#include <fstream>
 #include <random>
 
 #include "device/pinned_allocator.h"
 #include "run/affinity.h"
+#include "run/machine.h"
 #include "run/state.h"
+#include "run/step/no_room.h"
 #include "run/step/step.h"
 
 namespace stoker {
@@ -17,21 +16,6 @@ namespace stoker {
 namespace {
 
 constexpr size_t kLeastSpared = size_t{256} << 20;
-// What a step that is made only to be measured may take: half of what the machine, or the
-// container, has left.
-size_t spare_memory() {
-  size_t left =
-      static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const std::string group = "/sys/fs/cgroup/";  // its version 2, then 1
-  for (const auto& [limit, use] : {std::pair(group + "memory.max", group + "memory.current"),
-                                   std::pair(group + "memory/memory.limit_in_bytes",
-                                             group + "memory/memory.usage_in_bytes")}) {
-    size_t most = 0, used = 0;
-    if (std::ifstream(limit) >> most && std::ifstream(use) >> used)
-      left = std::min(left, most - std::min(most, used));
-  }
-  return left / 2;
-}
 
 int64_t drawn_seed() {
   std::random_device d;
@@ -39,27 +23,23 @@ int64_t drawn_seed() {
 }
 
 // The settings with those decided that leave it to the pipeline.
-PipelineOptions in_use(PipelineOptions o) {
-  check(o);
+PipelineOptions in_use(PipelineOptions o, std::optional<int64_t> seed) {
+  check_options(o);
   if (!o.batch_size) throw GraphError("batch_size is required");
-  if (!o.num_threads) o.num_threads = static_cast<int>(usable_cpus().size());
+  if (!o.num_threads) o.num_threads = allowed_cpus(static_cast<int>(usable_cpus().size()));
   if (!o.io_threads) o.io_threads = 2;
-  if (!o.seed) o.seed = drawn_seed();
-  if (!o.memory_limit) o.memory_limit = sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
+  if (!o.seed) o.seed = seed ? *seed : drawn_seed();
+  if (!o.memory_limit) o.memory_limit = static_cast<int64_t>(allowed_memory() / 2);
   return o;
 }
 
-ExecutorOptions executor_options(const PipelineOptions& settings) {
-  // Note [Shares of the budget]
-  // A half is for batches, three eighths are for the workers' scratch. The rest is for reading
-  // ahead and for copies of what is fed, in equal parts where a pipeline does both. The shares are
-  // fixed, so that no part can starve another.
-  ExecutorOptions e{.settings = in_use(settings)};
+ExecutorOptions executor_options(const PipelineOptions& settings, std::optional<int64_t> seed) {
+  ExecutorOptions e{.settings = in_use(settings, seed)};
   const PipelineOptions& o = e.settings;
-  e.output_limit = o.memory_limit / 2;
-  e.scratch_limit = o.memory_limit / 8 * 3;
+  e.output_limit = MemoryShares::kBatches.of(o.memory_limit);
+  e.scratch_limit = MemoryShares::kScratch.of(o.memory_limit);
   const int64_t read_ahead = o.read_ahead_limit.value_or(int64_t{*o.num_threads} << 24);
-  e.read_ahead_limit = std::min(read_ahead, o.memory_limit / 8);
+  e.read_ahead_limit = std::min(read_ahead, MemoryShares::kAhead.of(o.memory_limit));
   e.device_id = o.device_id.value_or(0);
   if (o.device_memory_limit) e.device_limit = o.device_memory_limit;
   return e;
@@ -79,7 +59,7 @@ std::string describe(const SampleFailure& f) {
 }
 
 std::string describe(const std::vector<SampleFailure>& failures, int64_t missing,
-                     int64_t batch_size, OnError on_error) {
+                     int64_t batch_size, ErrorPolicy policy) {
   constexpr size_t kShown = 6;
   std::string s =
       std::to_string(missing) + " of " + std::to_string(batch_size) + " samples could not be made";
@@ -89,10 +69,10 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
     s += describe(f);
   if (failures.size() > kShown)
     s += "\n  and " + std::to_string(failures.size() - kShown) + " more: .samples lists all";
-  if (on_error == OnError::kSkip)
+  if (policy.leaves_samples_out())
     s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
          "batch; on_error='drop' leaves such batches out, on_error='replace' keeps batches full";
-  if (on_error == OnError::kRaise)
+  if (!policy.goes_on())
     s += "\nThe next run() goes on behind this batch; on_error='skip', a setting of the pipeline, "
          "leaves such samples out";
   return s;
@@ -126,8 +106,8 @@ std::shared_ptr<HostAllocator> allocator_for(const Plan& plan, const ExecutorOpt
 }  // namespace
 
 BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
-                       OnError on_error)
-    : SampleError(describe(samples, missing, batch_size, on_error)), samples(std::move(samples)) {}
+                       ErrorPolicy policy)
+    : SampleError(describe(samples, missing, batch_size, policy)), samples(std::move(samples)) {}
 
 class Pipeline::OneCaller {
  public:
@@ -142,8 +122,10 @@ class Pipeline::OneCaller {
   const Pipeline& p_;
 };
 
-Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
-    : options_(executor_options(options)), seed_is_drawn_(!options.seed), pid_(getpid()) {
+Pipeline::Pipeline(Graph graph, const PipelineOptions& options, std::optional<int64_t> drawn_seed)
+    : options_(executor_options(options, drawn_seed)),
+      seed_is_drawn_(!options.seed),
+      pid_(getpid()) {
   const PipelineOptions& o = settings();
   require_device(graph, options_.device_id);
   plan_ =
@@ -162,7 +144,7 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
                        " has no effect on a reader: give shard_id and num_shards to " +
                        node_in_words(plan_->node(plan_->reader_node(r))));
   pool_ = std::make_unique<HostPool>(options_.output_limit, allocator_for(*plan_, options_));
-  size_t fed_limit = o.memory_limit / 8;
+  size_t fed_limit = MemoryShares::kAhead.of(o.memory_limit);
   if (plan_->reader_count() && plan_->input_count()) {
     fed_limit /= 2;
     options_.read_ahead_limit = std::min(options_.read_ahead_limit, fed_limit);
@@ -199,7 +181,7 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
     const auto need = need_of_step([&] { return is_interrupted = interrupted(); });
     if (is_interrupted) return std::nullopt;
     if (!need) throw;
-    throw e.with_limit(2 * (pool_->usage().in_use + *need));
+    throw e.with_limit(MemoryShares::kBatches.limit_for(pool_->usage().in_use + *need));
   }
 }
 
@@ -214,13 +196,13 @@ std::optional<size_t> Pipeline::need_of_step(const std::function<bool()>& interr
   pool_->trim();
   ExecutorOptions options = options_;
   options.output_limit = options.scratch_limit =
-      std::min(spare_memory(), std::max(16 * options_.output_limit, kLeastSpared));
+      std::min(free_memory() / 2, std::max(16 * options_.output_limit, kLeastSpared));
   try {
     HostPool pool(options.output_limit, allocator_for(*plan_, options));
     const std::unique_ptr<Executor> once = make_simple({plan_, options, pool, cursors_, *feeds_});
     while (!once->wait(50))
       if (interrupted()) return std::nullopt;
-    (void)once->take();
+    (void)once->take_step();
     return pool.usage().high_water;
   } catch (...) {
     return std::nullopt;  // it needs even more, or fails for another reason
@@ -235,7 +217,7 @@ std::optional<Outputs> Pipeline::run_step(const std::function<bool()>& interrupt
     // Before the step is taken, which would then be lost.
     if (interrupted()) return std::nullopt;
     // While waiting, an epoch may have ended, and the step after that may be ready already.
-    if (is_ready && !feeds_->is_at_marker()) return take();
+    if (is_ready && !feeds_->is_at_marker()) return take_step();
   }
 }
 
@@ -252,11 +234,11 @@ bool Pipeline::meet_marker() {
   }
 }
 
-Outputs Pipeline::take() {
+Outputs Pipeline::take_step() {
   Outputs out;
   try {
     naming_step(step_in_words(*plan_, cursors_), [&] {
-      out = executor_->take();
+      out = executor_->take_step();
       if (out.copied) out.copied->synchronize();
     });
     out.copied.reset();
@@ -266,10 +248,10 @@ Outputs Pipeline::take() {
   }
   cursors_ = out.next;
   feeds_->receive();
-  const bool is_dropped = out.is_lost && settings().on_error == OnError::kDrop;
+  const bool is_dropped = out.is_lost && settings().error_policy().drops_empty_steps();
   note(out, is_dropped);
   if (out.is_lost && !is_dropped)
-    throw BatchError(std::move(out.failures), out.missing, out.size, settings().on_error);
+    throw BatchError(std::move(out.failures), out.missing, out.size, settings().error_policy());
   return out;
 }
 
@@ -279,15 +261,18 @@ void Pipeline::note(const Outputs& out, bool is_dropped) {
     ++failures_;
     const bool is_batch = f.in_batch < 0;
     if (is_batch && !is_dropped) continue;  // it is raised, and no sample is to blame
-    if (quarantine_.empty() && settings().on_error != OnError::kRaise)
-      notice_ = "on_error='" +
-                std::string(EnumNames<OnError>::kNames[static_cast<size_t>(settings().on_error)]) +
-                "':" + describe(f) + "\nThis is said once; quarantine() lists all";
+    if (quarantine_.empty() && settings().error_policy().goes_on())
+      notice_ = "on_error='" + std::string(settings().error_policy().name()) + "':" + describe(f) +
+                "\nThis is said once; quarantine() lists all";
     const int64_t index = plan_->reader_count() ? f.index : 0;
     Quarantined& q = quarantine_[{is_batch ? -1 : index, f.instance}];
     q.last = f;
     ++q.times;
   }
+  for (const SampleRemark& r : out.remarks)
+    if (remarked_.emplace(r.found.instance, r.advice).second)
+      remarks_.push_back("a sample is doubtful:" + describe(r.found) + "; " + r.advice +
+                         "\nThis is said once, of the first such sample");
 }
 
 Feeds& Pipeline::feeds() {
@@ -298,6 +283,13 @@ Feeds& Pipeline::feeds() {
 void Pipeline::schedule() {
   const OneCaller caller(*this);
   executor().schedule();
+}
+
+void Pipeline::skip(int64_t steps) {
+  const OneCaller caller(*this);
+  executor_.reset();
+  feeds_->clear();
+  cursors_ = plan_->cursors_after(cursors_, steps);
 }
 
 void Pipeline::stop() {
@@ -344,7 +336,12 @@ ReaderMeta Pipeline::reader_meta(const std::string& name) const {
     const int64_t shards = s.num_shards;
     const bool pads = s.end == io::OrderSpec::EpochEnd::kPad;
     const int64_t padded = pads ? (s.size + shards - 1) / shards * shards : s.size;
-    return {s.size, padded, s.num_shards, s.shard_id, pads, s.stick_to_shard};
+    // Such a reader moves on to no other part either.
+    const Arguments& given = plan_->node(plan_->reader_node(r)).arguments;
+    const auto shuffles = given.find("shuffle_after_epoch");
+    const bool sticks =
+        s.stick_to_shard || (shuffles != given.end() && shuffles->second == Value(true));
+    return {s.size, padded, s.num_shards, s.shard_id, pads, sticks};
   }
   std::vector<std::string> names;
   for (int r = 0; r < plan_->reader_count(); ++r)

@@ -1,23 +1,22 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline: a graph that is being run. One caller at a time: a second thread gets StateError, and
-// so does a forked child.
+// A graph that is being run. A second caller at a time gets StateError, and so does a forked child.
 #pragma once
 #include <atomic>
 #include <map>
+#include <set>
 
-#include "run/executor.h"
+#include "run/executors/executor.h"
 #include "run/feed/feed.h"
 
 namespace stoker {
 
-// Samples that could not be made. It is thrown once, when their step is handed out. The pipeline
-// goes on after that.
+// Samples that could not be made: thrown when their step is handed out. The next run() goes on.
 struct BatchError : SampleError {
   // `missing`: how many of so many samples could not be made. Each may have failed several times.
   BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
-             OnError on_error);
+             ErrorPolicy policy);
   std::vector<SampleFailure> samples;
 };
 
@@ -30,8 +29,9 @@ struct ReaderMeta {
 class Pipeline {
  public:
   // Checks the settings and the graph, and opens the readers. Throws GraphError. Starts no thread:
-  // the first run() does.
-  Pipeline(Graph graph, const PipelineOptions& options);
+  // the first run() does. `drawn_seed`: the one to take, instead of drawing it, where the options
+  // have none.
+  Pipeline(Graph graph, const PipelineOptions& options, std::optional<int64_t> drawn_seed = {});
   // Joins the threads within the time of one sample. In a forked child it leaves everything as it
   // is.
   ~Pipeline();
@@ -46,6 +46,8 @@ class Pipeline {
   // when it answers true, run() returns nothing, and no step is lost.
   std::optional<Outputs> run(const std::function<bool()>& interrupted = [] { return false; });
   void schedule();
+  // Goes on behind so many steps, which are not made. What was fed and not received is dropped.
+  void skip(int64_t steps);
   // Joins the threads and drops what was made ahead. The next run() starts again where the pipeline
   // stands.
   void stop();
@@ -73,8 +75,10 @@ class Pipeline {
     int64_t times = 0;
   };
   std::vector<Quarantined> quarantine() const;
-  // In words, once: the first failure that no exception told of. Else empty.
+  // In words: the first failure that no exception told of, once.
   std::string take_notice() { return std::exchange(notice_, ""); }
+  // In words: what operators remark on samples that are good, each kind of remark once.
+  std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
   struct NodeTime {
     std::string op, name;
     int64_t ns;
@@ -99,7 +103,7 @@ class Pipeline {
   Executor& executor();
   bool meet_marker();
   std::optional<Outputs> run_step(const std::function<bool()>& interrupted);
-  Outputs take();
+  Outputs take_step();
   std::optional<size_t> need_of_step(const std::function<bool()>& interrupted);
 
   std::shared_ptr<const Plan> plan_;
@@ -113,6 +117,8 @@ class Pipeline {
   // bounded however long the run is.
   std::map<std::pair<int64_t, std::string>, Quarantined> quarantine_;
   std::string notice_;
+  std::vector<std::string> remarks_;
+  std::set<std::pair<std::string, std::string>> remarked_;  // by instance and advice
   int64_t failures_ = 0, dropped_ = 0;
   int64_t pid_;
   mutable std::atomic<bool> busy_{false};

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a pipeline: what the user received, and what coming samples depend on. Pure
-// functions.
+// The state of a pipeline: what the user received, and what coming samples depend on.
 //
 // Note [What a state goes on with]
 // Unless it is forced, restoring refuses another order, that is other files, labels, key, shuffling

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/inflated_file.h"
+#include "stores/inflated_file.h"
 
 #include <algorithm>
 #include <new>
 
-namespace stoker {
+namespace stoker::stores {
 
 namespace {
 
@@ -80,4 +80,4 @@ io::Part InflatedFile::part(int64_t offset, int64_t size) const {
                     offset);
 }
 
-}  // namespace stoker
+}  // namespace stoker::stores

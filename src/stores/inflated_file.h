@@ -11,7 +11,7 @@
 #include "codec/inflate/inflate.h"
 #include "io/store.h"
 
-namespace stoker {
+namespace stoker::stores {
 
 // What such a file holds, read piece by piece from its beginning on. One thread at a time.
 class InflatingFile {
@@ -49,4 +49,4 @@ class InflatedFile final : public io::Block {
   std::optional<SampleError> damage_;  // why there are no more of them
 };
 
-}  // namespace stoker
+}  // namespace stoker::stores

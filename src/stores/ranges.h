@@ -2,24 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes that parsers read in ranges: those of a file, or of memory in tests. Also what parsers
-// share to take numbers from bytes and to refuse damaged ones.
+// share to take numbers from texts and to refuse damaged bytes.
 #pragma once
-#include <bit>
-#include <cstdint>
-#include <cstring>
 #include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
-#include "io/file.h"
+#include "base/foreign_bytes.h"
+#include "io/origin.h"
 #include "io/record_table.h"
 
 namespace stoker::stores {
 
-static_assert(std::endian::native == std::endian::little, "numbers are read as they are stored");
+static_assert(std::endian::native == std::endian::little, "arrays are copied as they are stored");
 
 using ByteSpan = std::span<const uint8_t>;
 
@@ -81,14 +76,6 @@ class Scanner {
 
 // Throws SampleError: "'a.rec' at byte 7: the record ..."
 [[noreturn]] void refuse(const std::string& name, int64_t offset, const std::string& what);
-
-// The number at a place, which need not be aligned. Requires: it lies within the bytes.
-template <class T>
-T number_at(ByteSpan bytes, size_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
 
 // What some editors write before a text.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";

@@ -90,9 +90,7 @@ inline std::string sha256(ByteSpan bytes) {
     all.push_back(static_cast<uint8_t>((uint64_t{bytes.size()} * 8) >> (8 * i)));
   for (size_t at = 0; at < all.size(); at += 64) {
     std::array<uint32_t, 64> w{};
-    for (size_t i = 0; i < 16; ++i)
-      w[i] = uint32_t{all[at + 4 * i]} << 24 | uint32_t{all[at + 4 * i + 1]} << 16 |
-             uint32_t{all[at + 4 * i + 2]} << 8 | all[at + 4 * i + 3];
+    for (size_t i = 0; i < 16; ++i) w[i] = number_at<uint32_t>(all, at + 4 * i, ByteOrder::kBig);
     for (size_t i = 16; i < 64; ++i) {
       const uint32_t a = w[i - 15], b = w[i - 2];
       w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ (a >> 3)) + w[i - 7] +

@@ -3,6 +3,9 @@
 #include "stores/webdataset.h"
 
 #include <algorithm>
+#include <map>
+#include <ranges>
+#include <unordered_map>
 #include <utility>
 
 #include "base/hash.h"
@@ -12,8 +15,6 @@
 namespace stoker::stores {
 
 namespace {
-
-constexpr int64_t kTarBlock = 512;  // members begin with one
 
 std::string_view take_word(std::string_view& line) {
   const std::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
@@ -31,7 +32,7 @@ bool take_last_number(std::string_view& line, int64_t& value) {
 // Takes the ending and the place of a member.
 bool take_member(std::string_view& line, WebdatasetMember& member) {
   member.ending = take_word(line);
-  return take_last_number(line, member.place.offset) && member.place.offset % kTarBlock == 0 &&
+  return take_last_number(line, member.place.offset) && member.place.offset % io::kTarBlock == 0 &&
          take_last_number(line, member.place.size);
 }
 
@@ -63,8 +64,13 @@ struct SplitName {
 };
 
 // The numbers of a table: those of its head, the first member of each sample and behind the last
-// one, and for each member its offset, its size, where its texts begin, and their sizes.
-constexpr int64_t kTableHead = 4, kOfMember = 4, kNumber = sizeof(int64_t);
+// one, for each member its offset, its size, where its texts begin, and their sizes, and for each
+// sample that is apart its number and that of another one of its name.
+constexpr int64_t kTableHead = 5, kOfMember = 4, kOfApart = 2, kNumber = sizeof(int64_t);
+
+std::string shown_member(std::string_view name, int64_t size) {
+  return "'" + shortened(name, 200) + "' of " + std::to_string(size) + " bytes";
+}
 
 }  // namespace
 
@@ -108,14 +114,21 @@ std::vector<std::vector<WebdatasetMember>> parse_webdataset_index(std::string_vi
 
 class WebdatasetTable::Maker {
  public:
-  void begin_sample() { firsts_.push_back(count()); }
+  // `key`: empty where it is not known.
+  void begin_sample(std::string_view key) {
+    const auto number = static_cast<int64_t>(firsts_.size());
+    firsts_.push_back(count());
+    if (key.empty()) return;
+    const auto [other, is_new] = known_.emplace(hash64(key), number);
+    if (!is_new) apart_.insert({{number, other->second}, {other->second, number}});
+  }
   void add(const WebdatasetMember& m) {
     const auto sizes = static_cast<int64_t>(m.ending.size() << 32 | m.name.size());
     for (const int64_t x : {m.place.offset, m.place.size, int64_t(texts_.size()), sizes})
       members_.push_back(x);
     texts_.append(m.ending).append(m.name);
   }
-  WebdatasetTable finish(std::string shown, int64_t archive_size) {
+  WebdatasetTable finish(std::string archive, int64_t archive_size) {
     const auto samples = static_cast<int64_t>(firsts_.size()), members = count();
     firsts_.push_back(members);
     const auto bytes = std::make_shared<std::vector<uint8_t>>();
@@ -123,12 +136,16 @@ class WebdatasetTable::Maker {
       const auto* from = static_cast<const uint8_t*>(data);
       bytes->insert(bytes->end(), from, from + size);
     };
-    const int64_t head[kTableHead] = {samples, members, int64_t(texts_.size()), archive_size};
+    std::vector<int64_t> apart;
+    for (const auto& [sample, other] : apart_) apart.insert(apart.end(), {sample, other});
+    const int64_t head[kTableHead] = {samples, members, int64_t(texts_.size()), archive_size,
+                                      int64_t(apart_.size())};
     append(head, sizeof head);
     append(firsts_.data(), firsts_.size() * sizeof(int64_t));
     append(members_.data(), members_.size() * sizeof(int64_t));
+    append(apart.data(), apart.size() * sizeof(int64_t));
     append(texts_.data(), texts_.size());
-    return {{bytes, *bytes}, std::move(shown)};
+    return {{bytes, *bytes}, std::move(archive)};
   }
 
  private:
@@ -136,24 +153,27 @@ class WebdatasetTable::Maker {
 
   std::vector<int64_t> firsts_, members_;
   std::string texts_;
+  std::unordered_map<uint64_t, int64_t> known_;  // by the hash of a key: the first such sample
+  std::map<int64_t, int64_t> apart_;  // by sample: another of its name
 };
 
-WebdatasetTable::WebdatasetTable(io::KeptBytes kept, std::string shown)
-    : kept_(std::move(kept)), shown_(std::move(shown)) {
+WebdatasetTable::WebdatasetTable(io::KeptBytes kept, std::string archive)
+    : kept_(std::move(kept)), archive_(std::move(archive)) {
   const auto numbers = static_cast<int64_t>(kept_.bytes.size()) / kNumber;
   if (numbers < kTableHead) refuse_table();
-  samples_ = number(0), members_ = number(1), archive_size_ = number(3);
+  samples_ = number(0), members_ = number(1), archive_size_ = number(3), apart_ = number(4);
   if (samples_ < 0 || samples_ >= numbers || members_ < 0 || members_ >= numbers / kOfMember ||
-      archive_size_ < 0)
+      archive_size_ < 0 || apart_ < 0 || apart_ > samples_)
     refuse_table();
-  const int64_t end = (kTableHead + samples_ + 1 + members_ * kOfMember) * kNumber;
+  const int64_t end =
+      (kTableHead + samples_ + 1 + members_ * kOfMember + apart_ * kOfApart) * kNumber;
   const int64_t rest = static_cast<int64_t>(kept_.bytes.size()) - end;
   if (rest < 0 || number(2) != rest) refuse_table();
   texts_ = {reinterpret_cast<const char*>(kept_.bytes.data()) + end, static_cast<size_t>(rest)};
 }
 
 void WebdatasetTable::refuse_table() const {
-  throw SampleError("the table that was kept of the archive '" + shown_ + "' is damaged");
+  throw SampleError("the table that was kept of the archive '" + archive_ + "' is damaged");
 }
 
 int64_t WebdatasetTable::number(int64_t at) const {
@@ -179,6 +199,59 @@ WebdatasetMember WebdatasetTable::member(int64_t sample, int64_t k) const {
   return {texts_.substr(text, ending), texts_.substr(text + ending, name), place};
 }
 
+void WebdatasetTable::require_together(int64_t sample) const {
+  const int64_t begin = kTableHead + samples_ + 1 + members_ * kOfMember;
+  const auto all = std::views::iota(int64_t{0}, apart_);
+  const auto at = std::ranges::lower_bound(all, sample, {},
+                                           [&](int64_t k) { return number(begin + k * kOfApart); });
+  if (at == all.end() || number(begin + *at * kOfApart) != sample) return;
+  const int64_t twin = number(begin + *at * kOfApart + 1);
+  if (twin < 0 || twin >= samples_) refuse_table();
+  const WebdatasetMember first = member(std::min(sample, twin), 0),
+                         last = member(std::max(sample, twin), 0);
+  if (SplitName(first.name).key != SplitName(last.name).key) return;  // only their hashes are equal
+  const auto place = [](const WebdatasetMember& m) {
+    return "'" + shortened(m.name, 200) + "' at byte " + std::to_string(m.place.offset);
+  };
+  refuse(archive_, last.place.offset,
+         "the members of a sample stand one behind the other, but others stand between " +
+             place(first) + " and " + place(last) +
+             ". Either the parts of a sample are apart, or the archive holds the sample twice: "
+             "write it again with each member once, in the order of their names, as "
+             "`tar --sort=name` does");
+}
+
+std::string WebdatasetTable::require_there(const WebdatasetMember& m, ByteSpan header,
+                                           const io::TarReader::ReadAt& read_at) const {
+  const SplitName split(m.name);
+  if (split.ending == m.ending && io::is_tar_header(header, m.name, m.place.size))
+    return std::string(split.key);
+  const auto is_right = [&](const io::TarMember& there) {
+    return there.size == m.place.size && SplitName(there.name).ending == m.ending &&
+           (m.name.empty() || m.name == there.name);
+  };
+  const std::optional<io::TarMember> there = io::tar_member_at(m.place.offset, read_at, is_right);
+  if (there && is_right(*there)) return std::string(SplitName(there->name).key);
+  const std::string name = m.name.empty() ? "*." + std::string(m.ending) : std::string(m.name);
+  refuse(archive_, m.place.offset,
+         source() + " has " + shown_member(name, m.place.size) + " here, and the archive has " +
+             (there ? shown_member(there->name, there->size) : "no member") + ". " + way_out());
+}
+
+std::string WebdatasetTable::source() const {
+  if (!index_.empty()) return "the index '" + index_ + "'";
+  return kept_.kept_in.empty() ? "the search" : "the table '" + kept_.kept_in + "'";
+}
+
+std::string WebdatasetTable::way_out() const {
+  if (!index_.empty())
+    return "The index is of another archive: give its own, or no index_paths, as members are "
+           "looked for without them";
+  if (!kept_.kept_in.empty())
+    return "The table is of another archive: remove it, and members are looked for again";
+  return "The archive was changed after it was opened";
+}
+
 WebdatasetTable WebdatasetTable::searched(const std::string& path, io::TarReader::ReadAt read_at,
                                           const std::function<int64_t()>& sound) {
   io::TarReader tar(path, std::move(read_at));
@@ -190,7 +263,7 @@ WebdatasetTable WebdatasetTable::searched(const std::string& path, io::TarReader
       const SplitName name(m->name);
       if (!name.is_of_a_sample()) continue;
       if (key != name.key) {
-        maker.begin_sample();
+        maker.begin_sample(name.key);
         key = name.key;
       }
       maker.add({name.ending, m->name, {m->offset, m->size}});
@@ -214,7 +287,7 @@ WebdatasetTable WebdatasetTable::searched(const Ranges& archive) {
 WebdatasetTable WebdatasetTable::kept(const std::string& path,
                                       const std::function<WebdatasetTable()>& search) {
   std::optional<Damage> damage;
-  WebdatasetTable table(io::kept_bytes(path, "webdataset 1",
+  WebdatasetTable table(io::kept_bytes(path, "webdataset 2",
                                        [&] {
                                          const WebdatasetTable made = search();
                                          damage = made.damage_;
@@ -225,18 +298,16 @@ WebdatasetTable WebdatasetTable::kept(const std::string& path,
   return table;
 }
 
-WebdatasetTable WebdatasetTable::of_index(std::string_view text, const std::string& shown) {
+WebdatasetTable WebdatasetTable::of_index(std::string_view text, const std::string& shown,
+                                          const std::string& archive) {
   Maker maker;
-  int64_t number = 0;
   for (const auto& members : parse_webdataset_index(text, shown)) {
-    maker.begin_sample();
-    const std::string unnamed = "sample " + std::to_string(number++);
-    for (WebdatasetMember m : members) {
-      if (m.name.empty()) m.name = unnamed;
-      maker.add(m);
-    }
+    maker.begin_sample(SplitName(members[0].name).key);
+    for (const WebdatasetMember& m : members) maker.add(m);
   }
-  return maker.finish(shown, 0);
+  WebdatasetTable table = maker.finish(archive, 0);
+  table.index_ = shown;
+  return table;
 }
 
 std::string WebdatasetTable::index() const {
@@ -245,7 +316,7 @@ std::string WebdatasetTable::index() const {
     for (int64_t k = 0; k < members(i); ++k) {
       const WebdatasetMember m = member(i, k);
       if (m.ending.find(' ') != m.ending.npos || m.name.find('\n') != m.name.npos)
-        refuse(shown_, m.place.offset,
+        refuse(archive_, m.place.offset,
                "no index can hold the name '" + shortened(m.name, 200) +
                    "': it has a blank in its ending, or a line break");
       text.append(m.ending).append(" " + std::to_string(m.place.offset) + " ");

@@ -4,10 +4,12 @@
 // Archives in the layout of WebDataset: which members belong to which sample.
 //
 // Note [Tables of archives]
-// A table has a number for each sample, 32 bytes for each member, and the members' names. It is
-// made by searching the archive or of an index, and lies in memory as it does in the file where it
-// is kept: Note [Kept beside files] (io/kept_bytes.h). Whatever a table says is checked before it
-// is used. That of a damaged archive is not kept, so that its error comes again.
+// A table has a number for each sample, 32 bytes for each member, the members' names, and which
+// samples are apart. It is made by searching the archive or of an index, and lies in memory as it
+// does in the file where it is kept: Note [Kept beside files] (io/kept_bytes.h). Whatever a table
+// says is checked before it is used: its numbers by themselves, and what it says of a member by the
+// header that the archive has before the member's data. That of a damaged archive is not kept, so
+// that its error comes again.
 #pragma once
 #include <functional>
 #include <optional>
@@ -17,7 +19,8 @@
 
 namespace stoker::stores {
 
-// A member of an archive. It refers to the table or index that it is from.
+// A member of an archive. It refers to the table or index that it is from. `name` is empty where an
+// index does not say it.
 struct WebdatasetMember {
   std::string_view ending, name;
   RecordPlace place;
@@ -48,13 +51,22 @@ class WebdatasetTable {
   // The one that is kept of an archive, or that `search` makes.
   static WebdatasetTable kept(const std::string& path,
                               const std::function<WebdatasetTable()>& search);
-  // What parse_webdataset_index() gives.
-  static WebdatasetTable of_index(std::string_view text, const std::string& shown);
+  // What parse_webdataset_index() gives, for an archive.
+  static WebdatasetTable of_index(std::string_view text, const std::string& shown,
+                                  const std::string& archive);
 
   int64_t size() const { return samples_; }
   // At least one. Throws SampleError where the table is damaged, as member() does.
   int64_t members(int64_t sample) const;
   WebdatasetMember member(int64_t sample, int64_t k) const;
+  // Throws SampleError where samples that are no neighbours have the name of this one: it is
+  // missing parts, or there more than once.
+  void require_together(int64_t sample) const;
+  // Throws SampleError unless the archive says of a member what the table says. Returns the key of
+  // its name in the archive. `header`: the block before its data. `read_at` gives bytes of the
+  // archive, at any offset, where that block alone does not tell.
+  std::string require_there(const WebdatasetMember& m, ByteSpan header,
+                            const io::TarReader::ReadAt& read_at) const;
   int64_t archive_size() const { return archive_size_; }  // of what is in it, if it was searched
   const std::optional<Damage>& damage() const { return damage_; }
   // The established index, version 1.2.
@@ -63,13 +75,15 @@ class WebdatasetTable {
 
  private:
   class Maker;
-  WebdatasetTable(io::KeptBytes kept, std::string shown);
+  WebdatasetTable(io::KeptBytes kept, std::string archive);
   int64_t number(int64_t at) const;
   [[noreturn]] void refuse_table() const;
+  std::string source() const;  // of what the table says, in words
+  std::string way_out() const;  // where that is not so
 
   io::KeptBytes kept_;
-  std::string shown_;  // in errors: the archive or the index
-  int64_t samples_ = 0, members_ = 0, archive_size_ = 0;
+  std::string archive_, index_;  // their names; without an index the archive was searched
+  int64_t samples_ = 0, members_ = 0, archive_size_ = 0, apart_ = 0;
   std::string_view texts_;
   std::optional<Damage> damage_;
 };

@@ -103,7 +103,7 @@ TEST(WebdatasetTable, ThatWasKeptIsNotBelieved) {
       const auto* bytes = reinterpret_cast<const uint8_t*>(owner->data());
       return io::KeptBytes{owner, {bytes, numbers.size() * sizeof(int64_t)}};
     };
-    io::kept_bytes(path, "webdataset 1", make);
+    io::kept_bytes(path, "webdataset 2", make);
     return WebdatasetTable::kept(path, []() -> WebdatasetTable { throw Error("searched again"); });
   };
   const auto refused = [&](const std::vector<int64_t>& numbers) {
@@ -112,18 +112,86 @@ TEST(WebdatasetTable, ThatWasKeptIsNotBelieved) {
       for (int64_t k = 0; k < table.members(0); ++k) (void)table.member(0, k);
     });
   };
-  // samples, members, bytes of texts, of the archive; first members; a member
-  const std::vector<int64_t> good = {1, 1, 0, 99, 0, 1, 512, 3, 0, 0};
+  // samples, members, bytes of texts, of the archive, samples apart; first members; a member
+  const std::vector<int64_t> good = {1, 1, 0, 99, 0, 0, 1, 512, 3, 0, 0};
   EXPECT_EQ(opened(good).member(0, 0).place, (RecordPlace{512, 3}));
   const std::string damaged = "the table that was kept of the archive '" + path + "' is damaged";
   for (size_t k = 0; k < good.size(); ++k)
     for (const int64_t wrong : {INT64_MIN, int64_t{-1}, INT64_MAX}) {
-      const bool is_free = wrong > 0 && (k == 3 || k == 6 || k == 7);  // the archive tells
+      const bool is_free = wrong > 0 && (k == 3 || k == 7 || k == 8);  // the archive tells
       if (is_free) continue;
       std::vector<int64_t> numbers = good;
       numbers[k] = wrong;
       EXPECT_EQ(refused(numbers), damaged) << "number " << k << " is " << wrong;
     }
+}
+
+// An archive of empty members.
+std::vector<uint8_t> archive_of_all(const std::vector<std::string>& names) {
+  std::vector<uint8_t> all;
+  for (const std::string& name : names) {
+    std::vector<uint8_t> member = archive_of(name);
+    member.resize(1024);
+    all.insert(all.end(), member.begin(), member.end());
+  }
+  return all;
+}
+
+// What is wrong with each sample.
+std::vector<std::string> faults(const std::vector<std::string>& names) {
+  const std::vector<uint8_t> archive = archive_of_all(names);
+  const auto table = WebdatasetTable::searched(MemoryRanges("a.tar", archive));
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < table.size(); ++i) {
+    const std::string why = message<SampleError>([&] { table.require_together(i); });
+    all.push_back(why == "nothing was thrown" ? "" : why);
+  }
+  return all;
+}
+
+TEST(WebdatasetTable, SamplesThatAreApartNameBothPlaces) {
+  const std::vector<std::string> found = faults({"a.jpg", "b.jpg", "c.jpg", "c.cls", "a.cls"});
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_NE(found[0].find("others stand between 'a.jpg' at byte 512 and 'a.cls' at byte 4608"),
+            std::string::npos)
+      << found[0];
+  EXPECT_NE(found[0].find("tar --sort=name"), std::string::npos);
+  EXPECT_EQ(found[3], found[0]);
+  EXPECT_EQ(found[1] + found[2], "");
+}
+
+TEST(WebdatasetTable, ASampleThatComesAgainIsApart) {
+  const std::vector<std::string> found = faults({"a.jpg", "b.jpg", "a.jpg", "b.cls", "A.jpg"});
+  ASSERT_EQ(found.size(), 5u);
+  for (size_t i = 0; i < 4; ++i) EXPECT_NE(found[i], "") << i;
+  EXPECT_EQ(found[4], "");
+}
+
+TEST(WebdatasetTable, MembersAreComparedWithTheArchive) {
+  const std::vector<uint8_t> archive = archive_of_all({"a.jpg", "a.cls", "b.jpg"});
+  const auto read_at = [&](int64_t at, std::span<uint8_t> into) {
+    std::copy_n(archive.begin() + at, into.size(), into.begin());
+    return into.size();
+  };
+  const auto key = [&](const std::string& line) {
+    const auto table = WebdatasetTable::of_index("v1.2 1\n" + line, "a.idx", "a.tar");
+    const WebdatasetMember m = table.member(0, 0);
+    const auto begin = static_cast<size_t>(m.place.offset - 512);
+    return table.require_there(m, ByteSpan(archive).subspan(begin, 512), read_at);
+  };
+  const auto refused = [&](const std::string& line) {
+    return message<SampleError>([&] { key(line); });
+  };
+  EXPECT_EQ(key("cls 1536 3 a.cls"), "a");
+  const std::string front = "'a.tar' at byte 1536: the index 'a.idx' has ",
+                    back =
+                        " here, and the archive has 'a.cls' of 3 bytes. The index is of another "
+                        "archive: give its own, or no index_paths, as members are looked for "
+                        "without them";
+  EXPECT_EQ(refused("jpg 1536 3 a.jpg"), front + "'a.jpg' of 3 bytes" + back);
+  EXPECT_EQ(refused("cls 1536 3 b.cls"), front + "'b.cls' of 3 bytes" + back);
+  EXPECT_EQ(refused("cls 1536 4 a.cls"), front + "'a.cls' of 4 bytes" + back);
+  EXPECT_NE(refused("cls 1024 3 a.cls").find("the archive has no member."), std::string::npos);
 }
 
 }  // namespace

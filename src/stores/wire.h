@@ -6,8 +6,10 @@
 // As protobuf's own classes do, whoever reads takes a field of another kind than its own for an
 // unknown one, and leaves it out. Groups, which newer messages do not have, are refused.
 #pragma once
+#include <algorithm>
 #include <protozero/pbf_reader.hpp>
 #include <string>
+#include <vector>
 
 #include "stores/ranges.h"
 
@@ -70,6 +72,25 @@ class Fields {
   ByteSpan whole_;
   bool is_pending_ = false;
 };
+
+// The fields of a message, for the error where it is of another schema: "1 (bytes), 2 (number)".
+// Throws SampleError.
+inline std::string shown_fields(ByteSpan message) {
+  constexpr size_t kShown = 8;
+  std::vector<std::string> all;
+  for (Fields f(message, message); f.next() && all.size() <= kShown;) {
+    const char* const kind = f.is_bytes()     ? " (bytes)"
+                             : f.is_varint()  ? " (number)"
+                             : f.is_fixed32() ? " (32 bits)"
+                                              : " (64 bits)";
+    std::string shown = std::to_string(f.number()) + kind;
+    if (std::ranges::find(all, shown) == all.end()) all.push_back(std::move(shown));
+  }
+  if (all.empty()) return "none";
+  std::string text = all[0];
+  for (size_t i = 1; i < std::min(all.size(), kShown); ++i) text += ", " + all[i];
+  return all.size() > kShown ? text + " and more" : text;
+}
 
 // Calls f(value) for every number of a packed list. Throws SampleError.
 template <class F>

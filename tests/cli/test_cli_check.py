@@ -135,7 +135,7 @@ def test_a_text_that_is_no_list(
 
 
 def test_all_that_training_reads_is_checked(tmp_path: Path) -> None:
-    """Classes behind links and files with dots are read, so they are checked."""
+    """Classes behind links are read, and hidden files may be, so they are checked."""
     cut = picture(tmp_path / "cut.jpg", (200, 200)).read_bytes()[:2000]
     (tmp_path / "cut.jpg").unlink()
     root = tmp_path / "root"
@@ -146,10 +146,15 @@ def test_all_that_training_reads_is_checked(tmp_path: Path) -> None:
     (root / "linked").symlink_to(tmp_path / "elsewhere")
     (root / "linked-too").symlink_to(tmp_path / "elsewhere")
     found = {os.path.relpath(v.file, root): v.verdict for v in check(files_of([str(root)]))}
-    reader = decoded_folder(str(root))
-    with pytest.raises(errors.SampleError):
-        reader.run()
-    assert set(found) == {os.path.relpath(bad["source"], root) for bad in reader.quarantine()}
+
+    def failed(**patterns: list[str]) -> set[str]:
+        reader = decoded_folder(str(root), **patterns)
+        with pytest.raises(errors.SampleError):
+            reader.run()
+        return {os.path.relpath(bad["source"], root) for bad in reader.quarantine()}
+
+    assert set(found) == failed(dir_filters=["*"], file_filters=["*.jpg"])
+    assert {file for file in found if "." not in (file[0], Path(file).name[0])} == failed()
     assert found.pop("plain/._cut.jpg") == "not a picture"
     assert set(found.values()) == {"damaged"} and len(found) == 4
 
@@ -216,8 +221,10 @@ def test_nested_folders_that_a_reader_leaves_out_are_said(
     picture(tmp_path / "dog" / "d.png")
     for place in (f"{tmp_path}", f"{tmp_path}/"):
         assert main(["check", place]) == 0
-        said = f"readers.file(file_root={place}) takes only with recursive=True what lies deeper"
-        assert f"{said}: 3 files\n" in capsys.readouterr().out
+        said = f"readers.file(file_root={place}) leaves out 3 files in 3 folders within those of"
+        told = capsys.readouterr().out
+        assert said in told
+        assert "recursive=True takes them too\n" in told
     assert main(["check", str(tmp_path / "dog"), str(tmp_path / "cat" / "in" / "b.png")]) == 0
     assert "recursive" not in capsys.readouterr().out
 
@@ -258,8 +265,8 @@ def test_a_decoder_that_is_missing(mixed: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pipeline_def(batch_size=5, on_error="skip")
-def decoded_folder(root: str):  # type: ignore[no-untyped-def]
-    return fn.decoders.image(fn.readers.file(file_root=root)[0])
+def decoded_folder(root: str, **patterns: list[str]):  # type: ignore[no-untyped-def]
+    return fn.decoders.image(fn.readers.file(file_root=root, **patterns)[0])
 
 
 @pipeline_def(batch_size=1)

@@ -21,7 +21,7 @@ from PIL import Image
 import stoker
 from stoker import fn
 from stoker._cli.main import main
-from stoker.compat._tensors import as_list
+from stoker.compat._gpu_tensors import as_list
 from stoker.images import contact_sheet
 
 SCRIPT = """

@@ -3,8 +3,8 @@
 """Calls of operators that run in both libraries, and how they and their results are written.
 
 tools/record_peer_operators.py records what the established library makes of them, and
-tests/test_peer_operators.py compares. This module needs only NumPy, so that it also runs where only
-that library is.
+tests/compat/test_peer_operators.py compares. This module needs only NumPy, so that it also runs
+where only that library is.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def test_arguments_that_dicts_and_objects_give_are_checked(tmp_path: Path) -> No
 
 def test_scripts_that_run_are_found_good() -> None:
     for name in RECORDED:
-        done = run(ROOT / "tests" / "scripts" / f"{name}.py", options=("--check",))
+        done = run(ROOT / "tests" / "compat" / "scripts" / f"{name}.py", options=("--check",))
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), name
 
 
@@ -154,3 +154,14 @@ def test_what_cannot_be_checked(tmp_path: Path) -> None:
     missing = run(tmp_path / "none.py", options=("--check",))
     assert missing.returncode == 2 and "No such file" in missing.stderr
     assert missing.stderr.startswith("stoker.run: ")
+
+
+def test_check_behind_the_script_is_the_script_s_own_and_is_told_so(tmp_path: Path) -> None:
+    script = written(tmp_path, "import sys\nprint(sys.argv[1:])\n")
+    done = run(script, "--check", "x")
+    assert done.stdout == "['--check', 'x']\n"
+    assert done.stderr == (
+        f"stoker.run: the script gets --check; to check it instead: --check {script}\n"
+    )
+    assert run(script, "x").stderr == ""
+    assert run(script, options=("--check",)).stderr == ""

@@ -418,3 +418,16 @@ def test_plugins_say_that_they_cannot_be_loaded(tmp_path: Any) -> None:
         manager.load_directory(str(tmp_path))
     with pytest.raises(RuntimeError, match="no headers"):
         module("sysconfig").get_compile_flags()
+
+
+def test_settings_without_effect_have_their_established_values() -> None:
+    pipe = made(fn.constant(idata=[1]))
+    assert (pipe.max_streams, pipe.default_cuda_stream_priority) == (-1, 0)
+    asked = Pipeline(batch_size=1, num_threads=1, max_streams=3, default_cuda_stream_priority=-1)
+    assert (asked.max_streams, asked.default_cuda_stream_priority) == (3, -1)
+
+
+@pytest.mark.parametrize("depth", [0, -1])
+def test_a_pipeline_makes_at_least_one_step_ahead(depth: int) -> None:
+    with pytest.raises(ValueError, match="prefetch_queue_depth expects at least 1"):
+        Pipeline(batch_size=1, num_threads=1, prefetch_queue_depth=depth)

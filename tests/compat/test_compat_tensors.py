@@ -13,8 +13,9 @@ import pytest
 
 from stoker import errors, fn, types
 from stoker.compat import _types as there
+from stoker.compat._gpu_tensors import TensorGPU, TensorListGPU
 from stoker.compat._pipeline import Pipeline, pipeline_def
-from stoker.compat._tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+from stoker.compat._tensors import TensorCPU, TensorListCPU
 
 
 @pipeline_def(batch_size=3, num_threads=1, device_id=None)
@@ -40,7 +41,7 @@ def test_lists_have_the_established_methods(pictures: Path) -> None:
     np.testing.assert_array_equal(np.asarray(images), array)
     np.testing.assert_array_equal(images.as_cpu().as_array(), array)
     assert images.source_info(0).endswith(".jpg")  # Stoker's own attribute is there too
-    assert repr(images).startswith("TensorListCPU(dtype=types.UINT8, shape=[(8, 8, 3)")
+    assert repr(images).startswith("TensorListCPU(\n    dtype=DALIDataType.UINT8")
     assert [t.shape() for t in images] == [[8, 8, 3]] * 3
 
 
@@ -301,3 +302,36 @@ def test_constants_have_their_numbers() -> None:
         assert [kind(int(member)) for member in kind] == list(kind)
         with pytest.raises(ValueError, match="99 is not a valid"):
             kind(99)
+
+
+def test_texts_of_tensors() -> None:
+    tensor = TensorCPU(np.arange(6, dtype=np.int16).reshape(2, 3), "HW")
+    lines = str(tensor).splitlines()
+    assert lines[:3] == ["TensorCPU(", "    [[0 1 2]", "     [3 4 5]],"]
+    told = ["dtype=DALIDataType.INT16,", 'layout="HW",', 'device="cpu",', "shape=(2, 3))"]
+    assert [line.strip() for line in lines[3:]] == told
+    assert [line.strip() for line in repr(tensor).splitlines()] == ["TensorCPU(", *told]
+
+
+def test_texts_of_lists() -> None:
+    of_lists = TensorListCPU
+    several = str(of_lists([np.arange(n, dtype=np.float32) for n in (1, 2)]))
+    assert several.splitlines()[1:3] == ["    [[0.],", "    [0. 1.]],"]
+    assert several.endswith("num_samples=2,\n    shape=[(1,), (2,)])")
+    assert str(of_lists(np.arange(3))).splitlines()[1] == "    [0, 1, 2],"
+    many = of_lists(np.zeros((500, 3), np.uint8))
+    assert "shape=[(3,), (3,), ..., (3,), (3,)]" in repr(many)
+    assert len(str(many).splitlines()) < 20
+    nothing = of_lists(np.empty((0, 3)))
+    assert (len(nothing), nothing.dtype.name, nothing.shape()) == (0, "FLOAT64", [])
+
+
+def test_lists_of_tensors_with_and_without_a_layout() -> None:
+    array = np.zeros((2, 3), np.uint8)
+    mixed = [TensorCPU(array), TensorCPU(array, "HW")]
+    assert TensorListCPU(mixed).layout() == "HW"
+    with pytest.raises(TypeError, match="expect one layout"):
+        TensorListCPU([TensorCPU(array, "CD"), *mixed])
+    for wrong in (1, "text", None, [1, 2]):
+        with pytest.raises(TypeError, match="the object at 1 is no tensor"):
+            TensorListCPU([mixed[0], wrong])

@@ -19,7 +19,7 @@ from stoker._describe.registry import operators
 from stoker.compat import _pipeline as compat_pipeline
 from stoker.compat._report import names
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide" / "moving-over.md").read_text(encoding="utf-8")
 MODULES = {"fn": fn, "ops": ops, "types": types, "Pipeline": None}
 

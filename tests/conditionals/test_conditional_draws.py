@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conditional_pipes import STEPS, flips, picture, pipe_of, runs
 
 import jpegs
-from conditional_pipes import STEPS, flips, picture, pipe_of, runs
 from helpers import samples_of
 from stoker import DataNode, Pipeline, fn, types
 

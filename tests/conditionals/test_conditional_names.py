@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conditional_pipes import crop, flips, picture, pipe_of, runs
 
 import stoker
-from conditional_pipes import crop, flips, picture, pipe_of, runs
 from stoker import DataNode, fn, pipeline_def, types
 from stoker.errors import GraphError
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from conditional_pipes import crop, cropped, flips, picture, pipe_of, runs
 
 import jpegs
 import stoker
-from conditional_pipes import crop, cropped, flips, picture, pipe_of, runs
 from helpers import Array, assert_same, take
-from stoker import DataNode, Pipeline, fn
+from stoker import DataNode, Pipeline, fn, types
 
 TOPOLOGIES = [
     {"num_threads": threads, "batch_size": size, "prefetch_queue_depth": depth, **executor}
@@ -296,3 +296,19 @@ def test_saved_pipelines_have_their_conditions() -> None:
     pipe = pipe_of(nested)
     copy = Pipeline.deserialize(pipe.serialize())
     assert_same(take(copy, 24), take(pipe_of(nested), 24), "saved")
+
+
+def test_no_pass_reaches_into_a_side() -> None:
+    """A pass runs for the samples of its first operator, and those of a side are fewer."""
+
+    def define() -> DataNode:
+        (a,) = flips(1)
+        x, y = fn.flip(picture(), horizontal=1), picture()
+        if a:
+            x = fn.brightness(x, brightness=2.0, dtype=types.FLOAT, name="inside")
+            y = fn.flip(x, vertical=1, name="behind")
+        return y
+
+    plan = pipe_of(define).plan()
+    assert "in one pass with behind" in plan
+    assert "in one pass with inside" not in plan

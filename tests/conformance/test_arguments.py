@@ -133,6 +133,7 @@ def differ(a: Result, b: Result, is_switch: bool) -> bool:
     return is_switch and a != b
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize(("name", "argument"), ARGUMENTS)
 def test_some_value_changes_some_output(name: str, argument: str) -> None:
     is_switch = argument_of(name, argument)["type"] == "bool"
@@ -150,6 +151,7 @@ def test_some_value_changes_some_output(name: str, argument: str) -> None:
     pytest.fail(f"{name}: no value of '{argument}' changed an output")
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize(("name", "argument"), OF_DEVICES)
 def test_arguments_of_devices_change_nothing_elsewhere(name: str, argument: str) -> None:
     base = bases(name)[0]

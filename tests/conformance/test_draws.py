@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import Sample, make, samples_of
+from helpers import Sample, dealt, make, samples_of
 from oracles.chance import Chance, philox
 from oracles.random_uniform import expected
 from oracles.random_window import random_window, window_arguments
@@ -92,7 +92,7 @@ def test_shards_draw_for_their_positions(files: list[str]) -> None:
         reader = {"random_shuffle": True, "num_shards": 2, "shard_id": shard}
         pipe = make(lambda reader=reader: reading(files, **reader), batch_size=3, seed=SEED)
         got = draws(steps(pipe, 4))
-        at = [6 * step + 3 * shard + i for step in range(4) for i in range(3)]
+        at = [i for step in range(4) for i in dealt(6 * step, FILES, 2, 3)[3 * shard :][:3]]
         places = [divmod(i, FILES) for i in at]
         assert got == [predicted("random.uniform#0", e, p) for e, p in places]
 

@@ -50,6 +50,7 @@ def outcome(call: Call, device: str, **settings: object) -> list[Sample] | type[
     return samples_of([b.as_cpu() for b in batches])
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", WITH_INPUTS)
 def test_inputs_without_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")

@@ -45,7 +45,7 @@ EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["ki
 EXACT |= {"cat", "constant", "copy", "cutmix", "mixup", "pad", "per_frame", "permute_batch"}
 EXACT |= {"arithmetic", "cast_like", "full", "full_like", "ones", "ones_like", "shapes", "stack"}
 EXACT |= {"subscript", "zeros", "zeros_like", "one_hot", "paste", "transpose"}
-EXACT |= {"reshape", "reinterpret", "squeeze", "expand_dims"}
+EXACT |= {"as_classes", "reshape", "reinterpret", "squeeze", "expand_dims"}
 EXACT |= {"sequence_rearrange", "element_extract", "reductions.min", "reductions.max"}
 
 

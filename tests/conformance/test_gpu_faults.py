@@ -21,7 +21,7 @@ from stoker import _core, devices
 from stoker.errors import BudgetError, DeviceError
 
 # Their bytes are copied or stay where they are.
-LAUNCHING_NONE = {"copy", "expand_dims", "reinterpret", "reshape", "squeeze"}
+LAUNCHING_NONE = {"as_classes", "copy", "expand_dims", "reinterpret", "reshape", "squeeze"}
 STEPS = 2
 
 
@@ -71,6 +71,7 @@ def placed(name: str) -> str:
     return "mixed" if name in MIXED else "gpu"
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", [*ON_GPU, *MIXED])
 def test_delays_change_no_byte(name: str) -> None:
     for call in calls_of(name, 2):
@@ -82,6 +83,7 @@ def test_delays_change_no_byte(name: str) -> None:
                 assert_same(got[step], right[step], f"{call}, seed {seed}, step {step}")
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", [*ON_GPU, *MIXED])
 def test_each_fault_is_an_error_or_changes_nothing(name: str) -> None:
     """Each allocation, copy and launch of a run fails in turn: at the request, or later on the

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from calls import Call, all_calls, names, picture_calls, place_all, some_calls
@@ -80,6 +81,20 @@ def test_infinity_is_saved() -> None:
     loaded = Pipeline.deserialize(text)
     assert loaded.serialize() == text
     assert_same(take(loaded, 1), take(pipe, 1), "infinity")
+
+
+@pytest.mark.parametrize("given", [0.0, 0, 2.5])
+def test_arguments_of_an_older_version_become_those_of_today(given: float) -> None:
+    def define(**reference: float) -> Any:
+        return fn.to_decibels(fn.constant(fdata=[1.0, 4.0, 2.0]), **reference)
+
+    today = make(lambda: define(**{"reference": given} if given else {}))
+    saved = json.loads(today.serialize())
+    saved["nodes"][1] |= {"version": 1}
+    saved["nodes"][1]["arguments"] |= {"reference": given}
+    old = Pipeline.deserialize(json.dumps(saved))
+    assert_same(take(old, 1), take(today, 1), "an older version")
+    assert Pipeline.deserialize(old.serialize()).serialize() == today.serialize()
 
 
 def test_there_are_golden_graphs() -> None:

@@ -132,18 +132,21 @@ def assert_alike(name: str, calls: tuple[Call, ...], source: Source, shared: boo
             assert_same(got, judge, f"{name}, {what}, {how}, calls: {[str(c) for c, _ in cut]}")
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", names())
 def test_on_a_buffer_that_holds_only_the_demanded_window(name: str) -> None:
     """Behind a copy that is not fused, an operator gets just the window that it asked for."""
     assert_alike(name, calls_of(name), copied, shared=False)
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", names())
 def test_on_a_buffer_that_holds_more_than_the_demanded_window(name: str) -> None:
     """Others read the input too, so an operator gets more of it than it asked for."""
     assert_alike(name, calls_of(name), copied, shared=True)
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
 @pytest.mark.parametrize("name", names())
 def test_on_rows_with_room_between_them(name: str, shared: bool) -> None:

@@ -37,6 +37,7 @@ def _steps(pipe: Pipeline, known: Known) -> list[list[int] | str]:
     return steps
 
 
+@pytest.mark.one_of_many
 @each_store
 def test_a_bad_sample_at_every_place(
     reader: str, variant: str, tmp_path: Path, shuffle: dict[str, Any]
@@ -79,6 +80,7 @@ def test_a_bad_sample_at_every_place(
         assert _steps(simple, known) == replaced
 
 
+@pytest.mark.one_of_many
 @each_store
 def test_files_that_vanish_or_shrink(reader: str, variant: str, tmp_path: Path) -> None:
     for change in ("vanish", "shrink", "empty"):
@@ -111,6 +113,7 @@ def test_files_that_vanish_or_shrink(reader: str, variant: str, tmp_path: Path) 
             assert known.indices(samples_of(pipe.run())) == [0]  # the pipeline works on
 
 
+@pytest.mark.one_of_many
 @each_store
 def test_reads_that_fail_half_way(reader: str, variant: str, tmp_path: Path) -> None:
     store = store_of(reader, variant, tmp_path)

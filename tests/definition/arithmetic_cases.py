@@ -3,8 +3,8 @@
 """Arithmetic on nodes, as texts that run in both libraries.
 
 tools/record_peer_arithmetic.py records what the established library makes of them, and
-tests/test_peer_arithmetic.py compares. ``run(library, cases)`` needs only NumPy and the library's
-own ``pipeline_def``, ``fn``, ``math`` and ``newaxis``.
+tests/definition/test_peer_arithmetic.py compares. ``run(library, cases)`` needs only NumPy and the
+library's own ``pipeline_def``, ``fn``, ``math`` and ``newaxis``.
 """
 
 from __future__ import annotations

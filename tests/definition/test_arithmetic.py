@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import arithmetic_cases as cases
 import numpy as np
 import pytest
-
-import arithmetic_cases as cases
-import stoker
 from arithmetic_nodes import node, nodes_of, result, results
+
+import stoker
 from helpers import Array, difference, make, same, samples_of
 from stoker import DataNode, Pipeline, fn, math, newaxis, pipeline_def, types
 from stoker.errors import GraphError, SampleError

@@ -20,7 +20,7 @@ from PIL import Image
 from helpers import assert_same, max_difference, run_script, samples_of, take
 from stoker import Pipeline, fn, ops, types
 
-GRAPHS = Path(__file__).resolve().parent.parent / "examples" / "graphs"
+GRAPHS = Path(__file__).resolve().parents[2] / "examples" / "graphs"
 SMALL = 28  # an eighth of the usual size
 # For each graph, the class with old spellings and the function.
 PAIRS = {

@@ -4,18 +4,27 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
-from collections.abc import Callable
+import tarfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from helpers import make, text_of
-from stoker import Pipeline, errors, fn, pipeline_def
+from stoker import Pipeline, errors, fn, pipeline_def, types
 from stoker._describe.other_names import OTHER_NAMES
 from stoker._describe.registry import operators
+
+
+def failure_of(define: Callable[[], Any]) -> errors.SampleError:
+    with pytest.raises(errors.SampleError) as raised:
+        make(define).run()
+    return raised.value
 
 
 def one_file(name: str) -> Any:
@@ -88,11 +97,117 @@ def test_numpy_on_a_node(use: Callable[[Any], Any]) -> None:
 
 
 def test_a_node_has_no_parts() -> None:
+    def unpacked() -> Any:
+        _, _ = fn.external_source(name="x")  # type: ignore[misc]
+
+    def looped_over() -> Any:
+        return list(fn.constant(idata=[1, 2]) + 1)  # type: ignore[call-overload]
+
+    def spread() -> Any:
+        return fn.cat(*fn.constant(idata=[1, 2]))  # type: ignore[misc]
+
+    for define in (unpacked, looped_over, spread):
+        text = text_of(TypeError, define)
+        assert "iterable" in text and "so it cannot be unpacked or looped over" in text
+        assert text.count("external_source has several outputs with num_outputs=") == 1
     with Pipeline(batch_size=1):
-        with pytest.raises(errors.GraphTypeError, match=r"external_source has several .* num_outp"):
-            _, _ = fn.external_source(name="x")
+        assert not isinstance(fn.constant(idata=[1, 2]), Iterable)
         with pytest.raises(TypeError, match="has no length while the pipeline is being defined"):
-            len(fn.constant(idata=[1, 2]))  # type: ignore[arg-type]
+            len(fn.constant(idata=[1, 2]))
+
+
+def test_other_errors_about_iterables_stay_as_they_are() -> None:
+    assert text_of(TypeError, lambda: list(3)) == "'int' object is not iterable"  # type: ignore
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"start": [30, 50], "shape": [10, 10]},
+        {"start": [5, 30], "end": [40, 60]},
+        {"rel_start": [0.25, 0.9], "shape": [5, 5]},
+    ],
+)
+def test_a_window_as_y_and_x(window: dict[str, Any]) -> None:
+    def define(**more: Any) -> Any:
+        picture = fn.constant(idata=[7], shape=[40, 60, 1], layout="HWC")
+        return fn.slice(picture, **window, **more)
+
+    text = str(failure_of(lambda: define()))
+    assert "; it would fit if the numbers are in the order (y, x): axis_names='HW' takes" in text
+    make(lambda: define(axis_names="HW")).run()
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"start": [30, 70], "shape": [10, 10]},
+        {"rel_start": [0.5, 0.5], "rel_shape": [0.25, 0.75]},
+        {"rel_start": [0.9, 0.9], "shape": [5, 5]},
+    ],
+)
+def test_a_window_that_fits_in_no_order_has_no_hint(window: dict[str, Any]) -> None:
+    def define() -> Any:
+        picture = fn.constant(idata=[7], shape=[40, 60, 1], layout="HWC")
+        return fn.slice(picture, **window)
+
+    text = str(failure_of(define))
+    assert "reaches outside" in text and "axis_names" not in text
+
+
+def test_sides_of_two_types() -> None:
+    def of(side: Callable[[Any], Any]) -> str:
+        def define() -> Any:
+            x = fn.constant(idata=[7], shape=[4, 6, 1], layout="HWC")
+            if fn.random.coin_flip():
+                x = side(x)
+            return x
+
+        return text_of(errors.GraphError, define, enable_conditionals=True)
+
+    assert of(lambda x: x * 1.5).endswith("; fn.cast gives one of them the other's dtype")
+    assert of(lambda x: x[0]).endswith("; fn.reshape or fn.expand_dims gives them as many axes")
+    text = of(lambda x: fn.reshape(x, layout="ABC"))
+    assert text.endswith("; fn.reshape(x, layout=...) gives them one layout")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes before")
+def test_a_side_that_raises() -> None:
+    @pipeline_def(batch_size=1, num_threads=1, enable_conditionals=True)
+    def define(kind: type[Exception], on_a_node: bool) -> Any:
+        x = fn.random.coin_flip() if on_a_node else True
+        if x:
+            raise kind("too dark")
+        return fn.copy(1)
+
+    for kind in (ValueError, KeyError, RuntimeError):
+        with pytest.raises(kind, match="too dark") as raised:
+            define(kind, True)
+        (note,) = raised.value.__notes__
+        assert "runs both of its sides once" in note and "fn.python_function" in note
+        with pytest.raises(kind) as raised:
+            define(kind, False)
+        assert not hasattr(raised.value, "__notes__")
+
+
+def test_texts_where_numbers_are_expected(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("a.jpg cat\n")
+    (tmp_path / "list.csv").write_text("name,label\na.jpg,cat\n")
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        member = tarfile.TarInfo("a.label")
+        member.size = 3
+        archive.addfile(member, io.BytesIO(b"cat"))
+    text = text_of(
+        errors.GraphError,
+        lambda: fn.readers.file(file_root=str(tmp_path), file_list=str(tmp_path / "list.txt"))[0],
+    )
+    assert "is not a whole number of 32 bits; fn.readers.csv reads texts" in text
+    csv = {"path": str(tmp_path / "list.csv"), "columns": ["label"], "dtypes": ["int32"]}
+    text = str(failure_of(lambda: fn.readers.csv(**csv)))
+    assert "has 'cat' in column 'label', expected int32; the dtype uint8 gives texts" in text
+    archived = {"paths": [str(tmp_path / "a.tar")], "ext": ["label"], "dtypes": [types.INT32]}
+    text = str(failure_of(lambda: fn.readers.webdataset(**archived)))
+    assert "no whole number of int32; a dtype says what its raw bytes are" in text
 
 
 def test_settings_as_positional_arguments() -> None:

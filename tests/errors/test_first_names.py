@@ -30,8 +30,6 @@ def picture() -> Any:
         (lambda: fn.random_resized_crop(picture(), size=1, scale=1), "Did you mean 'random_area'?"),
         (lambda: fn.brightness(picture(), brightness=[0.8, 1.2]), "fn.random.uniform(range=[0.8"),
         (lambda: fn.crop(picture(), crop=[1, 1, 3]), "channels are all kept"),
-        (lambda: fn.resize(picture(), size=0.5), "expected pixels: whole numbers, not a share"),
-        (lambda: fn.resize(picture(), resize_y=0.5), "argument 'resize_y' is 0.5, expected pixels"),
         (lambda: fn.flip(picture(), on_error="skip"), "'on_error': it is a setting of the pipe"),
         (lambda: fn.flip(picture(), num_threads=2), "'num_threads': it is a setting of the pipe"),
     ],
@@ -80,11 +78,16 @@ def test_settings() -> None:
         (lambda x: float(x), "has no value while the pipeline is being defined"),
         (lambda x: [1, 2][x], "has no value while the pipeline is being defined"),
         (lambda x: x.__setitem__(0, 1), "cannot be written into"),
+        (lambda x: x.shape[0], r"x.shape\(\) is a node with the extents of each sample"),
+        (lambda x: x.shape[:2], r"test_first_names.py:\d+\) is not known while the pipeline"),
+        (lambda x: (lambda h, w, c: h)(*x.shape), r"and x.shape\(\)\[0\] one with the first"),
+        (lambda x: fn.resize(x, size=x.shape), r"x.shape\(\) is a node"),
         (lambda x: x in (1, 2), r"for `in` and max\(\) there are \(x == 1\) | \(x == 2\)"),
     ],
 )
 def test_nodes(use: Callable[[Any], Any], text: str) -> None:
-    with Pipeline(batch_size=1), pytest.raises((errors.GraphTypeError, AttributeError), match=text):
+    kinds = (errors.GraphError, AttributeError)
+    with Pipeline(batch_size=1), pytest.raises(kinds, match=text):
         use(picture())
 
 
@@ -213,6 +216,13 @@ def test_normalising_by_numbers_for_values_up_to_1() -> None:
         normalised([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]).run()
 
 
+@pytest.mark.parametrize("argument", ["size", "resize_x", "resize_y", "resize_longer"])
+def test_a_share_as_a_size(argument: str) -> None:
+    text = rf"'{argument}' is 0.5, which gives one pixel: sizes are pixels, not shares"
+    with pytest.warns(UserWarning, match=text):
+        make(lambda: fn.resize(picture(), **{argument: 0.5})).run()
+
+
 def test_no_number_of_classes() -> None:
     with pytest.warns(UserWarning, match=r"without 'num_classes' there are no elements"):
         make(lambda: fn.one_hot(fn.constant(idata=[1]))).run()
@@ -241,3 +251,26 @@ def test_warnings_are_no_part_of_a_saved_graph() -> None:
     pipe = make(lambda: fn.erase(picture(), anchor=[0, 0], shape=[0.5, 0.5]))
     assert "warning" not in json.dumps(json.loads(pipe.serialize()))
     assert stoker.errors.SampleWarning.__mro__[1] is UserWarning
+
+
+def test_a_pipeline_says_what_it_has_in_place_of_a_length_and_items() -> None:
+    pipe = make(lambda: fn.external_source([[np.zeros(2)] * 2] * 3), batch_size=2)
+    with pytest.raises(TypeError, match=r"has no length: pipe\.epoch_size\(reader_name\) .*DataI"):
+        len(pipe)
+    with pytest.raises(TypeError, match=r"no iterator: pipe\.run\(\) gives the next step, and it"):
+        next(pipe)
+    with pytest.raises(TypeError, match=r"no items: a loop over it .*pipe\.run\(\)\[0\]"):
+        _ = pipe[0]
+    assert pipe, "it is no empty container"
+    assert len(list(pipe)) == 3 and len(next(iter(pipe))[0]) == 2
+
+
+def test_a_pipeline_of_scripts_says_so_too() -> None:
+    from stoker.compat._pipeline import Pipeline
+
+    for pipe in (Pipeline(batch_size=1, num_threads=1), Pipeline()):
+        with pytest.raises(TypeError, match="a Pipeline has no length"):
+            len(pipe)
+        with pytest.raises(TypeError, match="a Pipeline is no iterator"):
+            next(pipe)
+        assert bool(pipe)

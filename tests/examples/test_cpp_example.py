@@ -12,7 +12,7 @@ import numpy as np
 
 from stoker import Pipeline, fn
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def python_batches(folder: Path, count: int) -> list[tuple[float, int]]:

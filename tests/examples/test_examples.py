@@ -14,7 +14,7 @@ import pytest
 
 from helpers import Array
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")

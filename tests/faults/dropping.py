@@ -27,9 +27,11 @@ class Numbered:
         self, n: int, bad: Iterable[int], reader: dict[str, Any] | None = None, **settings: Any
     ) -> Pipeline:
         files = [self.folder / f"{i}" for i in range(n)]
+        gone = set(bad)
         for i, file in enumerate(files):
-            file.unlink(missing_ok=True)
-            if i not in set(bad):
+            if i in gone:
+                file.unlink(missing_ok=True)
+            elif not file.exists():  # other pipelines may be reading it ahead
                 file.write_bytes(bytes([i]))
 
         def define() -> Any:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sources import BATCH, EXECUTORS, external, firsts, generator, numbers, up_to
 
 import jpegs
 from helpers import SIMPLE, assert_same, epoch, make, samples_of, take
+from sources import BATCH, EXECUTORS, external, firsts, generator, numbers, up_to
 from stoker import Pipeline, fn, types
 from stoker.errors import Error, GraphError, SourceError
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sources import BATCH, external, generator, numbers
 
 from helpers import take
+from sources import BATCH, external, generator, numbers
 from stoker import Pipeline, types
 from stoker.errors import SourceError
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sources import BATCH, EXECUTORS, external, generator, numbers, up_to
 
 from helpers import make
+from sources import BATCH, EXECUTORS, external, generator, numbers, up_to
 from stoker import Pipeline, fn, types
 from stoker.errors import GraphError, SourceError
 
@@ -138,7 +138,7 @@ def test_what_is_no_array(what: Any) -> None:
         ({"source": generator, "parallel": "no"}, "'parallel' expects bool, got 'no'"),
         ({"source": generator, "num_outputs": 10**30}, "num_outputs expects an int from 1"),
         ({"source": generator, "num_outputs": object()}, "num_outputs expects an int from 1"),
-        ({"source": Shy()}, "source is a Shy whose attributes cannot be read: odd"),
+        ({"source": Shy()}, "source is a Shy whose attributes cannot be read: ValueError: odd"),
     ],
 )
 def test_wrong_calls_are_named(keywords: dict[str, Any], message: str) -> None:
@@ -187,7 +187,7 @@ def test_a_source_that_does_not_take_its_state() -> None:
 
     pipe = external(Source(), name="in")
     state = pipe.state()
-    with pytest.raises(SourceError, match=r"'in'.* failed to take its state: no file"):
+    with pytest.raises(SourceError, match=r"'in'.* failed to take its state: OSError: no file"):
         pipe.restore(state)
 
 

@@ -11,6 +11,7 @@ import sys
 import textwrap
 
 import pytest
+
 from sources import PRELUDE, script
 
 

@@ -198,7 +198,7 @@ def test_a_sample_that_is_no_array_is_named(batch: bool) -> None:
     def source(x: Any) -> Any:
         return [sample(k) for k in range(BATCH)] if batch else sample(x.idx_in_batch)
 
-    expected = r"iteration 0 of epoch 0, sample 3 in a worker process: TypeError: .* got a str"
+    expected = r"iteration 0 of epoch 0, sample 3, in a worker process: TypeError: .* got a str"
     with pytest.raises(SourceError, match=expected):
         workers(source, batch=batch, name="mine").run()
 
@@ -376,11 +376,33 @@ class Marked:
     loads = staticmethod(loads_marked)
 
 
+class Tagged:
+    """Needs keywords, which have to be the same."""
+
+    @staticmethod
+    def dumps(sources: Any, *, tag: bytes, protocol: int | None = None) -> bytes:
+        return tag + pickle.dumps(sources, protocol)
+
+    @staticmethod
+    def loads(data: bytes, *, tag: bytes = b"none") -> Any:
+        assert data.startswith(tag)
+        return pickle.loads(data[len(tag) :])
+
+
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 @pytest.mark.parametrize(
     "pickler",
-    [(dumps_marked, loads_marked), pickle, Marked],
-    ids=["functions", "module", "object"],
+    [
+        (dumps_marked, loads_marked),
+        pickle,
+        Marked,
+        (pickle,),
+        (pickle, {"protocol": 2}),
+        (pickle, None, {"encoding": "utf-8"}),
+        (Tagged, {"tag": b"a", "protocol": 3}, {"tag": b"a"}),
+        [Tagged, {"tag": b"none"}],
+    ],
+    ids=["functions", "module", "object", "alone", "dumps", "loads", "both", "default"],
 )
 def test_an_own_pickler(method: str, pickler: Any) -> None:
     pipe = workers(fails, batch=False, method=method, settings={"py_callback_pickler": pickler})
@@ -401,7 +423,9 @@ def refuses(sent: bytes) -> Any:
 def test_what_a_worker_cannot_load_is_told() -> None:
     settings = {"py_callback_pickler": (dumps_marked, refuses)}
     pipe = workers(fails, method="spawn", name="mine", settings=settings)
-    with pytest.raises(SourceError, match=r"'mine'.*loading the sources in a worker.*ImportError"):
+    with pytest.raises(
+        SourceError, match=r"'mine'.*cannot be loaded in a worker process: ImportError"
+    ):
         pipe.run()
 
 
@@ -412,6 +436,9 @@ def test_what_a_worker_cannot_load_is_told() -> None:
         ({"py_start_method": "thread"}, "'py_start_method' expects one of"),
         ({"py_callback_pickler": 3}, "'py_callback_pickler' expects a module"),
         ({"py_callback_pickler": (1, 2)}, "'py_callback_pickler' expects a module"),
+        ({"py_callback_pickler": (pickle, 2)}, "'py_callback_pickler' expects a module"),
+        ({"py_callback_pickler": (pickle, {}, {}, {})}, "'py_callback_pickler' expects a module"),
+        ({"py_callback_pickler": ()}, "'py_callback_pickler' expects a module"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:

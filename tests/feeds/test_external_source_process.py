@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sources import script
 
 from helpers import make, run_script
+from sources import script
 from stoker import Pipeline, fn
 from stoker.errors import SourceError
 

@@ -15,16 +15,7 @@ import jpegs
 import stoker
 import tiffs
 from helpers import SIMPLE, Array, assert_same, make, samples_of
-from pictures import (
-    LEFT_OUT,
-    assert_as_pillow,
-    decode,
-    error_of,
-    formats,
-    needs,
-    saved,
-    source,
-)
+from pictures import LEFT_OUT, assert_as_pillow, decode, error_of, formats, needs, saved, source
 from stoker import fn
 from stoker.errors import SampleError
 

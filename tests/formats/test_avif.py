@@ -10,14 +10,7 @@ import pytest
 from PIL import Image
 
 import jpegs
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import types
 
 pytestmark = needs("AVIF")

@@ -9,14 +9,7 @@ import numpy as np
 
 import jpegs
 from bmps import bmp
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import types
 
 

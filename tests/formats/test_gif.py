@@ -12,14 +12,7 @@ import numpy as np
 from PIL import Image
 
 import jpegs
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import types
 
 

@@ -17,13 +17,7 @@ from PIL import Image
 
 import jpegs
 from helpers import Array
-from pictures import (
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import decode, error_of, needs, pillow, saved
 from stoker import types
 
 pytestmark = needs("HEIF")

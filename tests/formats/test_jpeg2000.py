@@ -14,14 +14,7 @@ import pytest
 
 import jpegs
 from helpers import Array
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import fn, types
 
 pytestmark = needs("JPEG 2000")

@@ -16,14 +16,7 @@ from PIL import Image
 
 import jpegs
 from helpers import Array
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import types
 
 pytestmark = needs("JPEG XL")

@@ -18,14 +18,7 @@ from PIL import Image
 import jpegs
 import pngs
 from helpers import Array, make
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import fn, types
 from stoker.errors import SampleError
 

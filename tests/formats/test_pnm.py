@@ -9,13 +9,7 @@ import numpy as np
 
 import jpegs
 from helpers import Array
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, saved
 from stoker import types
 
 

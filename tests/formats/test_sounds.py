@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +13,11 @@ import pytest
 import soundfile
 
 import stoker
-from helpers import Array, make, samples_of
+from helpers import make, samples_of
 from pictures import formats, needs, source
+from sounds import RATE, decode, error_of, file_of, sound
 from stoker import fn, types
 from stoker.errors import SampleError
-
-RATE = 16000
-
-
-def sound(frames: int, channels: int) -> Array:
-    t = np.arange(frames)[:, None] / RATE
-    pitches = 220 * (np.arange(channels) + 1)
-    return (0.6 * np.sin(2 * np.pi * pitches * t) * np.exp(-3 * t)).astype(np.float32)
-
-
-def file_of(values: Array, format_: str, subtype: str | None = None) -> bytes:
-    file = io.BytesIO()
-    soundfile.write(file, values, RATE, format=format_, subtype=subtype)
-    return file.getvalue()
 
 
 def sound_files() -> dict[str, bytes]:
@@ -52,18 +38,6 @@ def sound_files() -> dict[str, bytes]:
         for coding in all_codings
         for channels in (1, 2)
     }
-
-
-def decode(files: Sequence[bytes], **arguments: Any) -> list[tuple[Array, float]]:
-    def define() -> Any:
-        return tuple(fn.decoders.audio(fn.external_source(source(files), batch=False), **arguments))
-
-    pipe = make(define)
-    made = []
-    for _ in files:
-        ((samples, rate),) = samples_of(pipe.run())
-        made.append((samples, float(rate)))
-    return made
 
 
 @needs("WAV")
@@ -129,16 +103,6 @@ def test_resampling_is_that_of_audio_resample() -> None:
     assert rate == 11025 and len(at_once) == 2757
     assert np.array_equal(at_once, later)
     assert np.array_equal(part, at_once[700:1600])
-
-
-def error_of(file: bytes, graph: Callable[[Any], Any] = fn.decoders.audio) -> str:
-    def define() -> Any:
-        made = graph(fn.external_source(source([file]), batch=False))
-        return tuple(made) if isinstance(made, list | tuple) else made
-
-    with pytest.raises(SampleError) as caught:
-        make(define).run()
-    return str(caught.value)
 
 
 @needs("WAV")

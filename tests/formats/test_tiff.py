@@ -15,14 +15,7 @@ from PIL import Image
 import jpegs
 import tiffs
 from helpers import Array
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import types
 
 # BT.601 of full intensities, with head and foot room.

@@ -9,14 +9,7 @@ import numpy as np
 from PIL import Image
 
 import jpegs
-from pictures import (
-    assert_as_pillow,
-    decode,
-    error_of,
-    needs,
-    pillow,
-    saved,
-)
+from pictures import assert_as_pillow, decode, error_of, needs, pillow, saved
 from stoker import fn, types
 
 

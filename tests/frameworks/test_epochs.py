@@ -13,12 +13,12 @@ from numbered import Numbers
 
 from stoker.errors import GraphError, StateError
 from stoker.frameworks._epochs import Counted, Epochs, LastBatchPolicy, counted_of_reader
-from stoker.frameworks._iterator import BaseIterator
+from stoker.frameworks._iterator_kinds import Established
 
 Steps = list[list[int]]
 
 
-class Labels(BaseIterator):
+class Labels(Established):
     """A framework for these tests, whose tensors are lists of labels."""
 
     def to_tensor(self, batch: Any, count: int) -> list[int]:

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from numbered import Numbers
 
-from helpers import make, run_script
+from helpers import make, needs, run_script
 from stoker import Pipeline, fn
-from stoker.errors import DeviceError, GraphError, StateError
+from stoker.errors import DeviceError, EpochWarning, GraphError, StateError
 from stoker.frameworks._epochs import LastBatchPolicy
 
-pytestmark = pytest.mark.xdist_group("jax")
+pytestmark = [pytest.mark.xdist_group("jax"), needs("jax")]
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,65 @@ def test_64_bit_types(jax: Any, iterators: Any, dtype: str) -> None:
         assert int(array[0, 0]) == big - 1
 
 
+def test_scripts_of_the_established_library_get_64_bit_types_narrowed(jax: Any) -> None:
+    from stoker import compat
+
+    compat.install()
+    library, jax_plugin = compat.module(""), compat.module("plugin.jax")
+
+    @library.pipeline_def(batch_size=2, num_threads=1, device_id=None)
+    def pipe() -> Any:
+        return library.fn.constant(idata=[3, -4], shape=[2], dtype=library.types.INT64)
+
+    step = next(iter(jax_plugin.DALIGenericIterator([pipe()], ["x"], size=2)))
+    assert (step["x"].dtype, values(step["x"])) == ("int32", [3, -4, 3, -4])
+
+
 # With several pipelines.
+
+
+SEVERAL_ON_ONE_DEVICE = """
+import numpy as np
+from stoker import fn, pipeline_def
+from stoker.errors import GraphError
+from stoker.jax import DALIGenericIterator
+
+@pipeline_def(batch_size=2, num_threads=1)
+def pipe(first, wide=1):
+    return fn.external_source(
+        source=lambda i: np.full(wide, first + i.idx_in_epoch, np.int32), batch=False
+    )
+
+for step in DALIGenericIterator([pipe(0), pipe(10), pipe(20)], ["x"], size=12):
+    (device,) = step["x"].devices()
+    print(device.id, step["x"].tolist())
+for arguments in ({}, {"pmap_compatible": False}, {"pmap_compatible": True}):
+    print(next(DALIGenericIterator(pipe(5), ["x"], size=2, **arguments))["x"].shape)
+try:
+    next(DALIGenericIterator([pipe(0), pipe(0, wide=2)], ["x"], size=4))
+except GraphError as e:
+    print(e)
+"""
+
+
+def test_several_pipelines_on_one_device() -> None:
+    done = run_script(SEVERAL_ON_ONE_DEVICE, XLA_FLAGS="")
+    assert done.stdout.splitlines() == [
+        "0 [[[0], [1]], [[10], [11]], [[20], [21]]]",
+        "0 [[[2], [3]], [[12], [13]], [[22], [23]]]",
+        *["(2, 1)", "(2, 1)", "(1, 2, 1)"],
+        "output 'x': the pipelines' batches differ in shape ((2, 1), (2, 2))",
+    ], done.stderr
+
+
+def test_a_device_axis_for_one_pipeline(jax: Any, iterators: Any, numbers: Numbers) -> None:
+    pipes = shards(numbers, 1)
+    given = {"reader_name": "reader", "pmap_compatible": True}
+    step = next(iterators.DALIGenericIterator(pipes, ["label"], **given))
+    assert step["label"].shape[0] == 1
+
+
+# Over devices.
 
 
 def test_a_sharding_over_rows(jax: Any, iterators: Any, numbers: Numbers) -> None:
@@ -298,6 +356,33 @@ def test_peeking(jax: Any, pictures: Path, tmp_path: Path) -> None:
         iterator.peek()
     iterator.restore(tmp_path / "1")
     assert [values(step["label"]) for step in iterator] == expected[1:]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_look_is_no_loop_that_was_left(jax: Any, numbers: Numbers) -> None:
+    from stoker.jax.clu import DALIGenericPeekableIterator
+
+    iterator = DALIGenericPeekableIterator(numbers(5, 2), ["label"], reader_name="reader")
+    iterator.peek()
+    iterator.reset()  # the epoch has not begun
+    assert [values(step["label"]) for step in iterator] == [[1, 2], [3, 4], [5, 1]]
+    iterator.reset()
+    next(iterator)
+    iterator.peek()
+    iterator.reset()  # drops what was looked at
+    assert values(iterator.peek()["label"]) == [1, 2]
+    with pytest.warns(EpochWarning, match="2 of 3 steps are left"):
+        next(iterator)
+        iterator.peek()
+        iter(iterator)
+
+
+def test_loops_that_are_left(jax: Any, numbers: Numbers) -> None:
+    from stoker.jax import DataIterator
+
+    data = DataIterator(numbers(6, 2), ["label"])
+    assert values(next(iter(data))["label"]) == [1, 2]
+    assert [values(step["label"]) for step in data] == [[1, 2], [3, 4], [5, 6]]
 
 
 def test_peekable_steps_are_of_one_shape(jax: Any, numbers: Numbers) -> None:

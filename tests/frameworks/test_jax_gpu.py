@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numbered import Numbers
 
-from helpers import make
+from helpers import make, needs
 from stoker import Pipeline, fn
 from stoker.frameworks._epochs import LastBatchPolicy
 
-pytestmark = pytest.mark.xdist_group("jax")
+pytestmark = [pytest.mark.xdist_group("jax"), needs("jax")]
 
 
 @pytest.fixture(scope="module")

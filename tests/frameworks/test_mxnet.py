@@ -20,7 +20,11 @@ PYTHON = ROOT / ".venv-mxnet" / "bin" / "python"
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="MXNet works up to Python 3.11")
 def test_in_its_environment() -> None:
     assert PYTHON.exists(), "tools/install.sh mxnet makes the environment"
-    files = [HERE / "with_mxnet.py", HERE / "test_contract.py", ROOT / "tests" / "test_guides.py"]
+    files = [
+        HERE / "with_mxnet.py",
+        HERE / "test_contract.py",
+        ROOT / "tests/examples/test_guides.py",
+    ]
     done = subprocess.run(
         [
             *(PYTHON, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", ROOT),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from numbered import Numbers
 
 from helpers import make
 from stoker import Pipeline, fn
-from stoker.errors import GraphError, StateError
+from stoker.errors import EpochWarning, GraphError, StateError
 from stoker.mxnet import (
     DALIClassificationIterator,
     DALIGenericIterator,
@@ -85,6 +86,21 @@ def test_a_state_does_not_count_what_was_only_looked_at(numbers: Numbers) -> Non
     iterator.peek()
     iterator.load_state_dict(state)
     assert labels(iterator.peek()) == [3, 4]
+
+
+def test_descriptions_begin_no_epoch(numbers: Numbers) -> None:
+    """A fit that asks for descriptions and resets before its loop loses nothing."""
+    iterator = DALIGenericIterator(numbers(6, 2), [("label", "label")], reader_name="reader")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            assert iterator.provide_label[0].shape == (2,)
+            iterator.reset()
+            assert len(list(iterator)) == 3
+            iterator.reset()
+    next(iterator)
+    with pytest.warns(EpochWarning, match="of which 2 of 3 steps are left"):
+        iter(iterator)
 
 
 def test_partial_batches_are_full_with_padding(numbers: Numbers) -> None:

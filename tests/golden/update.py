@@ -3,8 +3,8 @@
 """Writes the golden files: python tests/golden/update.py
 
 It keeps the entries that are there, as later versions must give what a released one gave, and adds
-those of new random operators and graphs. To change an entry on purpose, delete it first and raise
-the operator's version or rng_version.
+those of new operators and graphs. To change an entry on purpose, delete it first; where it holds
+results, raise the operator's version or rng_version.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from golden_draws import PICTURE, draws, wanted  # noqa: E402
 
 import jpegs  # noqa: E402
 from stoker import Pipeline, fn, types  # noqa: E402
+from stoker._describe.registry import operators  # noqa: E402
 
 
 def update_draws() -> None:
@@ -35,6 +36,16 @@ def update_draws() -> None:
             entries.append({**entry, "first": draws(entry)})
     lines = ",\n".join(" " + json.dumps(e) for e in entries)
     path.write_text(f"[\n{lines}\n]\n")
+
+
+def update_facets() -> None:
+    """Adds new operators, and new facets of known ones. A facet that was lost stays."""
+    path = HERE / "facets.json"
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    for name, op in operators().items():
+        kept[name] = sorted({*kept.get(name, []), *op["facets"]})
+    lines = ",\n".join(f" {json.dumps(n)}: {json.dumps(f)}" for n, f in sorted(kept.items()))
+    path.write_text(f"{{\n{lines}\n}}\n")
 
 
 def training() -> Any:
@@ -94,4 +105,5 @@ def update_graphs() -> None:
 
 if __name__ == "__main__":
     update_draws()
+    update_facets()
     update_graphs()

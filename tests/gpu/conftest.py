@@ -3,7 +3,8 @@
 """Fixtures that need a GPU. Without one they skip their tests.
 
 With STOKER_REQUIRE_GPU=1 the tests fail instead. What can be tested on a simulated device is tested
-elsewhere: tests/test_device_batches.py, tests/conformance/test_gpu.py, the C++ tests of nvJPEG.
+elsewhere: tests/devices/test_device_batches.py, tests/conformance/test_gpu.py, the C++ tests of
+nvJPEG.
 """
 
 from __future__ import annotations

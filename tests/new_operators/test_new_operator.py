@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""An operator is added by adding a file. Nothing else in the tree is edited.
+"""An operator or a picture format is added by adding a file. Nothing else in the tree is edited.
 
-The files are in new_operators/, and cmake/new_operators.cmake builds a package with them. Their
-names in Python begin with the name of their folder, so that no operator of src/ops has one of them.
+The files are in new_operators/ and new_codecs/, and cmake/new_operators.cmake builds a package with
+them. In Python, the names of the operators begin with the name of their folder, so that no operator
+of src/ops has one of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.xdist_group("new operator")  # one process builds it for all
 
 BUILD = ROOT / "build/release"
@@ -126,6 +127,53 @@ assert inspect.signature(fn.example.bands).return_annotation == "Any"
 assert "as often as count says" in fn.example.bands.__doc__
 """
 
+# The format of new_codecs/formats/stripes_codec.cc: how it is named, found, read, and refused.
+FORMAT_SCRIPT = """
+import os
+import sys
+import warnings
+import stoker
+from stoker import Codec, fn, pipeline_def
+from stoker._cli.check import check
+from stoker._cli.files import files_of, pictures_of
+from stoker.errors import SampleError
+folder = sys.argv[1]
+os.mkdir(f"{folder}/class")
+stored = {"good.stripes": b"STRIPES2" + bytes([7, 9]), "cut.strp": b"STRIPES3" + bytes([7])}
+stored |= {"named.jpg": b"STRIPES1" + bytes([5]), "text.strp": b"STRIPES0"}
+stored |= {"other.dat": b"no picture"}
+for name, data in stored.items():
+    with open(f"{folder}/class/{name}", "wb") as file:
+        file.write(data)
+
+def decoded(**files):
+    @pipeline_def(batch_size=1, num_threads=1)
+    def pipeline():
+        return fn.decoders.image(fn.readers.file(**files)[0])
+    return pipeline().run()[0].at(0)[:, 0, 0].tolist()
+
+assert Codec("Stripes", "picture", True, "") in stoker.codecs()
+assert [os.path.basename(p) for p in pictures_of([folder])] == sorted(set(stored) - {"other.dat"})
+found = {os.path.basename(v.file): v for v in check(files_of([folder]))}
+assert {name: v.verdict for name, v in found.items()} == {
+    "good.stripes": "odd", "cut.strp": "damaged", "named.jpg": "wrong extension",
+    "text.strp": "not a picture", "other.dat": "other file"}, found
+assert found["named.jpg"].why == "it is a Stripes image; such files end in .stripes, .strp"
+assert "Stripes data ends prematurely" in found["cut.strp"].why
+assert decoded(files=[f"{folder}/class/good.stripes"]) == [7, 9]
+try:
+    decoded(files=[f"{folder}/class/other.dat"])
+except SampleError as e:
+    assert "; expected AVIF, " in str(e) and "Stripes" in str(e).partition("; expected ")[2], e
+else:
+    raise AssertionError("text was decoded")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert decoded(file_root=folder) == [5]
+(words,) = (str(w.message) for w in caught)
+assert "leaves out 3 files (" in words and "cut.strp' and others), of formats that" in words, words
+"""
+
 
 # Finds the operators of its own src/ops as the build does.
 PROJECT = f"""
@@ -169,6 +217,11 @@ def test_a_new_file_is_a_new_operator(package: Path, tmp_path: Path) -> None:
     run = python(package, ROOT / "tools/make_stubs.py", tmp_path)
     assert run.returncode == 0, run.stderr
     assert "def negative(" in (tmp_path / "fn/example.pyi").read_text()
+
+
+def test_a_new_file_is_a_new_picture_format(package: Path, tmp_path: Path) -> None:
+    run = python(package, "-c", FORMAT_SCRIPT, tmp_path)
+    assert run.returncode == 0, run.stderr
 
 
 def test_outputs_follow_from_constants(package: Path, tmp_path: Path) -> None:
@@ -215,7 +268,7 @@ def test_a_gpu_half_is_told_from_a_wrong_one(package: Path) -> None:
 def test_two_files_for_one_operator_are_refused(tmp_path: Path) -> None:
     """The linker would take one of them without a word."""
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
-    folder = tmp_path / "src/ops/augment"
+    folder = tmp_path / "src/ops/color"
     folder.mkdir(parents=True)
     configure = ["cmake", "-S", tmp_path, "-B", tmp_path / "build"]
     for name, is_refused in (("blur.cc", False), ("blur.cu", True)):

@@ -29,7 +29,8 @@ _NUMPY_NAMES = {
     **{"acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2"},
 }
 # Both round these from double precision, so that float32 and float16 numbers are the same.
-# tests/test_arithmetic.py says how far float64 numbers may differ.
+# tests/definition/test_arithmetic.py says how far float64 numbers may differ.
+NUMERICAL = ["+", "-", "/", "//", "%", "**", "min", "max", "fpow", "atan2"]  # not of bools alone
 ROUNDED = ["**", "pow", "fpow", "atan2"]
 
 
@@ -62,7 +63,7 @@ def result_dtype(operation: str, a: str, b: str) -> str:
         return "bool"
     if operation in ("&", "|", "^", "<<", ">>") and is_float:
         raise RefusedError
-    if operation in ("+", "-", "/", "//", "%", "**") and common == "bool":
+    if operation in NUMERICAL and common == "bool":
         raise RefusedError
     return "float32" if operation in ("/", "fpow", "atan2") and not is_float else common
 
@@ -292,7 +293,7 @@ def generate(
                 continue
             yield [a, b], "", {"expression": text}
     for i, name in enumerate([*FUNCTIONS, "abs"]):
-        for dtype in (DTYPES[i % 11], "float32"):
+        for dtype in (DTYPES[1 + i % 10], "float32"):
             yield [odd_numbers(rng, dtype)], "", {"expression": f"{name}(x0)"}
     for dtype in DTYPES:
         signs = ["+", "~"] if dtype == "bool" else ["+", "-"] if "f" in dtype else ["+", "-", "~"]
@@ -344,6 +345,12 @@ def refused() -> Iterator[tuple[list[Array], str | list[str], dict[str, Any], st
     ):
         yield [a], "", {"expression": text}, words
     yield [flags, flags], "", {"expression": "(x0 + x1)"}, "bool + bool: there is no such operation"
+    for name in ("sin", "sqrt", "abs", "fabs", "floor"):
+        text = f"{name}(bool): there is no such operation on bool; fn.cast makes numbers of truth"
+        yield [flags], "", {"expression": f"{name}(x0)"}, text
+    for name in ("min", "max", "pow", "fpow", "atan2"):
+        yield [flags, flags], "", {"expression": f"{name}(x0, x1)"}, f"{name}(bool, bool): there is"
+    yield [flags], "", {"expression": "clamp(x0, x0, x0)"}, "clamp(bool, bool, bool): there is no"
     yield [a.astype("float32"), a], "", {"expression": "(x0 & x1)"}, "float32 & int32"
     yield [a, np.zeros(2)], "", {"expression": "(x0 + x1)"}, "shapes expect equal extents or 1"
     yield [a, a], ["HW", "WC"], {"expression": "(x0 + x1)"}, "layouts expect to be equal"

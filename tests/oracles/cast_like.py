@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .common import Array, numbers, to_dtype
-
-DTYPES = [
-    *["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"],
-    *["float16", "float32", "float64", "bool"],
-]
+from .common import DTYPES, Array, numbers, to_dtype
 
 
 def expected(inputs: list[Array], layout: str) -> Array:

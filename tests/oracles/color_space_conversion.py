@@ -80,4 +80,4 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     gray = np.zeros((2, 2, 1), np.uint8)
     types = {"image_type": "RGB", "output_type": "BGR"}
     yield [gray], "HWC", types, "the input has 1 channels, and 'RGB' has 3"
-    yield [gray], "HWC", {"image_type": "GRAY", "output_type": "ANY_DATA"}, "got ANY_DATA"
+    yield [gray], "HWC", {"image_type": "GRAY", "output_type": "ANY_DATA"}, "got 'ANY_DATA'"

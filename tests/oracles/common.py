@@ -13,6 +13,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+DTYPES = [
+    *["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"],
+    *["float16", "float32", "float64", "bool"],
+]
+
 
 class Tolerance(NamedTuple):
     """How far an answer may be off.

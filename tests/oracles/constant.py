@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .cast import DTYPES
-from .common import Array, to_dtype
+from .common import DTYPES, Array, to_dtype
 
 
 def expected(

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .common import Array, numbers
 
+ALSO = {"clamp": "replicate", "reflect_1001": "reflect", "101": "reflect_101"}
 PADS = {
     "replicate": "edge",
     "reflect": "symmetric",
@@ -38,6 +39,7 @@ def morphed(
 ) -> Array:
     if data.size == 0:
         return data
+    border_mode = ALSO.get(border_mode, border_mode)
     size = np.broadcast_to(mask_size, 2)
     place = np.where(np.broadcast_to(anchor, 2) < 0, size // 2, anchor)
     axes = [layout.index("H"), layout.index("W")]
@@ -80,7 +82,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     image = numbers(rng, (13, 47, 3), "uint8")
     for size in (1, 2, 3, 5, [7, 1], [1, 4], [9, 12], 16):
         yield [image], "HWC", {"mask_size": size}
-        for border in ("replicate", "reflect", "reflect_101", "wrap"):
+        for border in ("replicate", "reflect", "reflect_101", "wrap", *ALSO):
             yield [image], "HWC", {"mask_size": size, "border_mode": border}
     for anchor in ([0, 0], [2, 1], [-1, 3]):
         for border in PADS:

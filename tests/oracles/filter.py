@@ -23,6 +23,8 @@ PADS: dict[str, Any] = {
     "wrap": "wrap",
     "constant": "constant",
 }
+ALSO = {"101": "reflect_101", "1001": "reflect_1001", "reflect": "reflect_1001"}
+ALSO |= {"reflect101": "reflect_101", "reflect1001": "reflect_1001", "replicate": "clamp"}
 OF_OPENCV = {
     "constant": cv2.BORDER_CONSTANT,
     "clamp": cv2.BORDER_REPLICATE,
@@ -40,6 +42,7 @@ def expected(
     dtype: str | None = None,
 ) -> Array:
     data, weights = inputs[0], inputs[1].astype(np.float64)
+    border = ALSO.get(border, border)
     fill = float(inputs[2].reshape(())) if len(inputs) > 2 else 0.0
     axes = spatial_axes(layout, data)
     shape = np.array(weights.shape)
@@ -79,6 +82,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], Any, dict[
             yield [image, given], no_layouts, {"border": border, "dtype": "float32"}
         if shape[0] < 13:
             yield [image, given], no_layouts, {"mode": "valid", "dtype": "float32"}
+    for border in ALSO:
+        yield [image, weights(3, 4)], no_layouts, {"border": border}
     for anchor in (0, [2, 1], [-1, 3]):
         yield [image, weights(3, 4)], no_layouts, {"anchor": anchor, "border": "wrap"}
         yield [image, weights(4, 4)], no_layouts, {"anchor": anchor, "dtype": "float32"}

@@ -16,7 +16,7 @@ def _pasted(images: list[Array], own: Array, arguments: dict[str, Any]) -> Array
     dtype = arguments.get("dtype")
     first = images[0] if images else own
     size = arguments.get("output_size")
-    plane = own.shape[-3:-1] if size is None else tuple(int(n) for n in size)
+    plane = own.shape[-3:-1] if size is None else tuple(int(n) for n in size)[:2]
     canvas = np.zeros((*first.shape[:-3], *plane, first.shape[-1]), dtype or own.dtype)
     rows = {
         name: np.asarray(value, np.float32 if name.endswith("rel") else np.int64).reshape(-1, 2)
@@ -57,6 +57,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         images = [numbers(rng, (9, 11, 3), dtype) for _ in range(3)]
         yield images[:1], "HWC", {}
         yield images[:1], "HWC", {"in_ids": [0], "output_size": [10, 12]}
+        yield images[:1], "HWC", {"in_ids": [0], "output_size": [10, 12, 3]}
         yield (
             images,
             "HWC",

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .cast import DTYPES
-from .common import Array, numbers, to_dtype
+from .common import DTYPES, Array, numbers, to_dtype
 
 
 def expected(

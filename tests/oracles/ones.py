@@ -4,36 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from .common import Array
+from .filled import refused
+from .filled import shapes as generate
 
-DTYPES = [
-    *["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"],
-    *["float16", "float32", "float64", "bool"],
-]
+__all__ = ["expected", "generate", "refused"]
 
 
 def expected(
     inputs: list[Array], _: str, shape: Sequence[int] = (), dtype: str = "int32", layout: str = ""
 ) -> Array:
     return np.ones(shape, dtype)
-
-
-def generate(
-    rng: np.random.Generator,
-) -> Iterator[tuple[list[Array], str | list[str], dict[str, Any]]]:
-    for dtype in DTYPES:
-        for rank in range(1, 7):
-            shape = [int(e) for e in rng.integers(0 if rank > 3 else 1, 5, rank)]
-            yield [], "", {"shape": shape, "dtype": dtype}
-    yield [], "", {}
-    yield [], "", {"shape": 5}
-    yield [], "", {"shape": [2, 3], "layout": "HW"}
-
-
-def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
-    yield [], "", {"shape": [2], "layout": "HW"}, "argument 'layout' is 'HW', the shape is (2,)"

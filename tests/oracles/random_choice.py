@@ -21,9 +21,15 @@ def expected(
     p: Sequence[float] | None = None,
     shape: Any = None,
 ) -> Array:
-    items = inputs[0] if inputs[0].ndim else np.arange(inputs[0], dtype=inputs[0].dtype)
     extents = shape_asked(inputs[1:], shape)
-    words = np.array(chance.words(int(np.prod(extents, dtype=np.int64))), np.uint64)
+    count = int(np.prod(extents, dtype=np.int64))
+    if not inputs[0].ndim and inputs[0] > 2**32:  # more than a word has values
+        words = chance.words(2 * count)
+        draws = [low + (high << 32) for low, high in zip(words[::2], words[1::2], strict=True)]
+        chosen = [draw * int(inputs[0]) >> 64 for draw in draws]
+        return np.array(chosen, inputs[0].dtype).reshape(extents)
+    items = inputs[0] if inputs[0].ndim else np.arange(inputs[0], dtype=inputs[0].dtype)
+    words = np.array(chance.words(count), np.uint64)
     if p is None or len(p) == 1:
         index = (words * np.uint64(len(items))) >> np.uint64(32)
     else:
@@ -36,6 +42,9 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     for dtype in ("int32", "uint8", "int64"):
         yield [np.array(7, dtype)], "", {"shape": [40, 3]}
         yield [np.array(4, dtype)], "", {"shape": [40, 3], "p": [0.25]}
+    for most in (2**32 + 1, 2**33, 3 * 10**12, 2**63 - 1):
+        yield [np.array(most, np.int64)], "", {}
+        yield [np.array(most, np.int64)], "", {"shape": [50, 3]}
     for dtype in ("float32", "int16", "bool"):
         for shape in ((1,), (9,), (4, 2), (3, 2, 5)):
             items = numbers(rng, shape, dtype)

@@ -40,6 +40,9 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [picture], "HWC", {"size": [9, 11], "interp_type": "INTERP_LANCZOS3"}
     yield [picture], "HWC", {"size": [9, 80], "min_filter": "INTERP_NN"}
     yield [picture], "HWC", {"size": [9, 80], "mag_filter": "INTERP_CUBIC", "dtype": "float32"}
+    for name in ("INTERP_LINEAR", "INTERP_CUBIC"):
+        clamp = {"interp_type": name, "border": "clamp", "random_area": [0.9, 1.0]}
+        yield [picture], "HWC", {"size": [9, 80], **clamp}
     yield [numbers(rng, (2, 31, 22), "int16")], "CHW", {"size": [8, 40]}
     yield [numbers(rng, (17, 12), "float32")], "HW", {"size": [22, 5]}
     yield [numbers(rng, (3, 21, 16, 2), "uint16")], "FHWC", {"size": [7, 30]}

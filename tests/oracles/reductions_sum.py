@@ -4,35 +4,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .common import Array, Tolerance, numbers, to_dtype
+from .reducing import along
 
 TOLERANCE = Tolerance()  # the rounding of floats; whole numbers are exact
 
 
-def expected(
-    inputs: list[Array],
-    layout: str,
-    axes: Sequence[int] | None = None,
-    axis_names: str | None = None,
-    keep_dims: bool = False,
-    dtype: str | None = None,
-) -> Array:
+def expected(inputs: list[Array], layout: str, dtype: str | None = None, **where: Any) -> Array:
     data = inputs[0]
-    if axis_names is not None:
-        axes = [layout.index(c) for c in axis_names]
-    along = tuple(range(data.ndim)) if axes is None else tuple(axes)
+    reduced = along(data, layout, **where)
     kind = data.dtype.kind
     if kind == "f":
         own = "float64" if data.dtype == np.float64 else "float32"
-        exact = data.astype(np.longdouble).sum(along, keepdims=keep_dims).astype(np.float64)
+        exact = data.astype(np.longdouble).sum(**reduced).astype(np.float64)
         return to_dtype(np.asarray(exact), dtype or own)
     own = "int64" if kind == "i" else "uint64"
-    wrapped = data.astype(own).sum(along, keepdims=keep_dims, dtype=own)
+    wrapped = data.astype(own).sum(**reduced, dtype=own)
     return to_dtype(np.asarray(wrapped), dtype or own)
 
 

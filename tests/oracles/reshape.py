@@ -25,7 +25,7 @@ def new_shape(
         return list(old)
     sources = list(src_dims if src_dims is not None else range(len(rel_shape or ())))
     factors = list(rel_shape if rel_shape is not None else [1.0] * len(sources))
-    extents = [old[i] if i >= 0 else 1 for i in sources]
+    extents = [old[i] if 0 <= i < len(old) else 1 for i in sources]
     return [
         -1 if f < 0 else half_away(shortest(f) * e) for f, e in zip(factors, extents, strict=True)
     ]
@@ -51,6 +51,9 @@ def shapes() -> Iterator[dict[str, Any]]:
     yield {"rel_shape": [0.5, 2, 1]}
     yield {"rel_shape": [1, -1]}
     yield {"rel_shape": [0.3, 1, -1]}
+    yield {"rel_shape": [0.5, 1, 1, -1]}
+    yield {"rel_shape": [0.5, 1, 1, 2]}
+    yield {"rel_shape": [1, 1, 1, 1, 1, 1]}
     yield {"src_dims": [1, 0, 2]}
     yield {"src_dims": [1, 0, -1, 2]}
     yield {"src_dims": [2, 0], "rel_shape": [2, -1]}
@@ -83,7 +86,8 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     yield [data], "", {"shape": [5, -1]}, "no multiple of the 5"
     yield [data, several], "", {"shape": [24]}, "exclude each other"
     yield [data], "", {"shape": [24], "src_dims": [0]}, "does not go with a shape"
-    yield [data], "", {"rel_shape": [1, 1, 1, 1]}, "takes the extent of axis 3"
+    yield [data], "", {"rel_shape": [1, 1, 1, 2]}, "24 bytes, and 48 in the new shape"
+    yield [data], "", {"src_dims": [0, 3]}, "argument 'src_dims' names axis 3 of the input"
     yield [data], "", {"rel_shape": [1, 24], "src_dims": [0]}, "expected as many"
     yield [data], "", {"shape": [24], "layout": "HW"}, "the new shape has 1 axes"
     yield [data], "", {"shape": [1, 1, 1, 1, 1, 1, 24]}, "expected at most 6"

@@ -67,6 +67,26 @@ def weights(extent: int, out: int, lo: float, hi: float, name: str, antialias: b
     return matrix
 
 
+def along(
+    values: Array,
+    axis: int,
+    step: tuple[int, float, float],
+    name: str,
+    antialias: bool,
+    clamp: bool,
+) -> Array:
+    """The values resized along an axis; under `clamp` those of an array with a wide enough edge."""
+    out, lo, hi = step
+    pad = 0
+    if clamp:
+        reach = 3 * max(1.0, abs(hi - lo) / out) + 1
+        pad = math.ceil(reach + max(0.0, -min(lo, hi), max(lo, hi) - values.shape[axis]))
+        pads = [(pad, pad) if a == axis else (0, 0) for a in range(values.ndim)]
+        values = np.pad(values, pads, "edge")
+    matrix = weights(values.shape[axis], out, lo + pad, hi + pad, name, antialias)
+    return np.moveaxis(np.tensordot(matrix, values, (1, axis)), 0, axis)
+
+
 def _sizes(
     extents: Sequence[float], requested: Sequence[float], mode: str, limits: Sequence[float]
 ) -> list[float]:
@@ -150,6 +170,7 @@ def _resized(
     min_filter: str | None = None,
     mag_filter: str | None = None,
     antialias: bool = True,
+    border: str = "omit",
     dtype: str | None = None,
     **size: Any,
 ) -> Array:
@@ -168,15 +189,14 @@ def _resized(
         min(lo, hi) >= 0 and max(lo, hi) <= data.shape[a]
         for a, (_, lo, hi) in zip(axes, steps, strict=True)
     )
-    antialiased = antialias or not any(shrinks)
+    antialiased = (antialias or not any(shrinks)) and border == "omit"
     same = len(set(names)) == 1 and names[0] in PILLOW
     levels = layout == "HWC" and data.dtype == np.uint8 and dtype in (None, "uint8")
     if levels and inside and antialiased and same:
         return np.ascontiguousarray(_by_pillow(data, steps, names[0]))
     values = data.astype(np.float64)
-    for axis, name, (out, lo, hi) in zip(axes, names, steps, strict=True):
-        matrix = weights(data.shape[axis], out, lo, hi, name, antialias)
-        values = np.moveaxis(np.tensordot(matrix, values, (1, axis)), 0, axis)
+    for axis, name, step in zip(axes, names, steps, strict=True):
+        values = along(values, axis, step, name, antialias, border == "clamp")
     return to_dtype(values, dtype or str(data.dtype))
 
 
@@ -213,7 +233,18 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         large = numbers(rng, (15, 12), "float32") * np.float32(30)
         yield [large], "HW", {"size": [22, 5], "interp_type": name}
         yield [gray], "HWC", {"size": [8, 30], "interp_type": name, "dtype": "float32"}
+        clamp = {"interp_type": name, "border": "clamp"}
+        yield [picture], "HWC", {"size": [16, 90], **clamp}
+        yield [large], "HW", {"size": [22, 5], **clamp}
+        yield [planes], "CHW", {"size": [5, 9], **region, **clamp}
+    clamp = {"border": "clamp"}
+    beyond = {"roi_start": [-9.5, 3.0], "roi_end": [60.0, -70.0]}
+    for name in ("INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3"):
+        yield [picture], "HWC", {**beyond, "size": [20, 31], "interp_type": name, **clamp}
+    yield [picture], "HWC", {"size": [20, 80], "antialias": False, **clamp}
+    yield [picture], "HWC", {"size": [20, 80], "interp_type": "INTERP_NN", **clamp}
     volume = numbers(rng, (6, 9, 8, 2), "uint16")
+    yield [volume], "DHWC", {"size": [9, 4, 3], "interp_type": "INTERP_CUBIC", **clamp}
     yield [volume], "DHWC", {"size": [9, 4, 8]}
     yield [volume], "DHWC", {"resize_z": 3.0, "resize_x": -8.0, "interp_type": "INTERP_TRIANGULAR"}
     yield [volume], "FHWC", {"size": [5, 11], "interp_type": "INTERP_NN"}

@@ -36,6 +36,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         {"resize_shorter": 25.0, "interp_type": "INTERP_CUBIC"},
         {"resize_x": 40.0, "resize_y": 12.0, "dtype": "float32"},
         {"resize_longer": 31.0, "antialias": False},
+        {"size": [11, 40], "interp_type": "INTERP_CUBIC", "border": "clamp"},
         {"size": [16, 16], "mode": "not_smaller", "interp_type": "INTERP_NN"},
     ]
     for layout, shape, dtype in (

@@ -68,7 +68,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     weights = [0.25, -1.0, 2.0]
     yield [signal[:9]], "", {"window_length": 3, "window_step": 1, "window_fn": weights}
     # Signals that are shorter than a window, or than half of one.
-    for count in (0, 1, 2, 5):
+    for count in (1, 2, 5):
         yield [signal[:count]], "", {"window_length": 16, "window_step": 4}
         yield [signal[:count]], "", {"window_length": 16, "center_windows": False}
 
@@ -80,3 +80,6 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     weights = {"window_length": 3, "window_fn": [1.0]}
     yield [signal], "", weights, "'window_fn' has 1 value, expected 3"
     yield [signal.reshape(3, 3)], "", {}, "a signal with one axis, got (3, 3)"
+    yield [signal[:0]], "", {}, "the signal has no values"
+    yield [signal[:0].reshape(1, 0)], "", {"center_windows": False}, "the signal has no values"
+    yield [signal[:0]], "", {"reflect_padding": False, "power": 1}, "the signal has no values"

@@ -19,10 +19,10 @@ def expected(
     layout: str,
     cutoff_db: float = -200.0,
     multiplier: float = 10.0,
-    reference: float = 0.0,
+    reference: float | None = None,
 ) -> Array:
     data = inputs[0].astype(np.float64)
-    full = float(np.float32(reference)) or float(np.fmax.reduce(data, None, initial=0)) or 1.0
+    full = float(np.float32(reference or 0)) or float(np.fmax.reduce(data, None, initial=0)) or 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         decibels = multiplier * np.log10(np.maximum(data, 0) / (full if full > 0 else 1.0))
     if np.isinf(full):  # infinity over infinity counts as little
@@ -49,3 +49,10 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         data[places] = np.nan
         yield [data], "", {}
         yield [data.reshape(90, 100)], "ft", {"reference": 0.5}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    data = np.ones(3, np.float32)
+    yield [data], "", {"reference": 0.0}, "argument 'reference' is 0, expected more than 0"
+    yield [data], "", {"reference": -1.0}, "argument 'reference' is -1.0, expected at least 0"
+    yield [data], "", {"reference": -0.0}, "argument 'reference' is 0, expected more than 0"

@@ -29,8 +29,10 @@ def expected(
     ends = [np.broadcast_to(single(e), rank) for e in (from_start, from_end, to_start, to_end)]
     if absolute:
         ends = [*np.sort(ends[:2], 0), *np.sort(ends[2:], 0)]
-    factor = (ends[3] - ends[2]) / (ends[1] - ends[0])
-    return joined(affine(np.diag(factor), ends[2] - factor * ends[0]), inputs, reverse_order)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = (ends[3] - ends[2]) / (ends[1] - ends[0])
+        own = affine(np.diag(factor), ends[2] - factor * ends[0])
+        return joined(own, inputs, reverse_order)
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
@@ -42,9 +44,11 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         yield inputs, "", {**box, **other, **order}
         yield inputs, "", {**box, **other, "absolute": True, **order}
     yield [], "", {"to_end": [2.0, 3.0, 4.0], "from_start": 4.0, "absolute": True}
+    for flat in ({"from_start": [1.0, 2.0], "from_end": [1.0, 3.0]}, {"from_end": 0.0}):
+        yield [], "", {**flat, **other}
+        yield [], "", {**flat, "to_end": 0.0}
 
 
 def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
-    yield [], "", {"from_start": [1.0]}, "the box that is taken begins and ends at 1"
     two = {"from_start": [3.0, 3.0], "to_end": [1.0] * 3}
     yield [], "", two, "argument 'to_end' has 3 values, expected 1 or 2"

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .cast import DTYPES
-from .common import Array, numbers
+from .common import DTYPES, Array, numbers
 
 
 def expected(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from helpers import Sample, samples_of
+from helpers import Sample, dealt, samples_of
 from stoker import Pipeline, fn, types
 
 
@@ -43,6 +43,17 @@ def labels(samples: Sequence[Sample]) -> list[int]:
     return [label_of(s) for s in samples]
 
 
-def merged(pipes: Sequence[Pipeline], steps: int) -> list[Sample]:
-    """The stream that the shards share: for each step their batches, one after the other."""
-    return [s for _ in range(steps) for pipe in pipes for s in samples_of(pipe.run())]
+def merged(
+    pipes: Sequence[Pipeline], steps: int, size: int, at: int = 0, pads: bool = False
+) -> list[Sample]:
+    """The stream that the shards share, from a place on: what they got, as it was dealt."""
+    batch = pipes[0].batch_size
+    assert batch is not None
+    stream: list[Sample] = []
+    for _ in range(steps):
+        samples = [s for pipe in pipes for s in samples_of(pipe.run())]
+        places = dealt(at, size, len(pipes), batch, pads)
+        step = {p: s for p, s in zip(places, samples, strict=True) if p >= 0}
+        stream += [step[p] for p in sorted(step)]
+        at += len(step)
+    return stream

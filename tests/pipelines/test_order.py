@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from graphs import label_of, labels, labels_only, merged, training
 
 from helpers import SIMPLE, Sample, assert_same, epoch, make, take
 from stoker import Pipeline, fn
 from stoker.errors import GraphError
+from stoker.numpy import DataIterator, LastBatchPolicy
 
 # The same bytes.
 
@@ -54,7 +54,7 @@ def test_shuffled_shards_share_one_stream(files: list[str], shards: int, batch: 
         )
         for s in range(shards)
     ]
-    got = merged(pipes, steps)
+    got = merged(pipes, steps, len(files))
     judge = take(make(training(files, random_shuffle=True), batch_size=4), len(got))
     assert_same(got, judge, f"{shards} shards of batches of {batch}")
 
@@ -101,9 +101,72 @@ def test_other_seeds_on_ranks_still_share_the_samples(files: list[str]) -> None:
         )
         for rank in range(ranks)
     ]
-    seen = labels(merged(pipes, 2 * len(files) // 12 + 1))
+    seen = labels(merged(pipes, 2 * len(files) // 12 + 1, len(files)))
     assert sorted(seen[: len(files)]) == list(range(len(files)))
     assert sorted(seen[len(files) : 2 * len(files)]) == list(range(len(files)))
+
+
+@pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
+@pytest.mark.parametrize("pad", [False, True], ids=["continue", "padded"])
+@pytest.mark.parametrize(
+    ("count", "shards", "batch"), [(7, 2, 2), (7, 2, 16), (8, 3, 1), (11, 4, 2)]
+)
+def test_shards_have_parts_of_one_size(
+    files: list[str], shuffle: bool, pad: bool, count: int, shards: int, batch: int
+) -> None:
+    parts = []
+    for s in range(shards):
+        reader = {"num_shards": shards, "shard_id": s, "pad_last_batch": pad}
+        define = labels_only(files[:count], random_shuffle=shuffle, **reader)
+        iterator = DataIterator(
+            [make(define, batch_size=batch)],
+            ["label"],
+            reader_name="reader",
+            last_batch_policy=LastBatchPolicy.PARTIAL,
+        )
+        parts.append([int(x) for step in iterator for x in step[0]["label"].ravel()])
+    assert [len(p) for p in parts] == [
+        (s + 1) * count // shards - s * count // shards for s in range(shards)
+    ]
+    assert sorted(x for p in parts for x in p) == list(range(count))
+
+
+@pytest.mark.parametrize("pad", [False, True], ids=["continue", "padded"])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_more_shards_than_samples(files: list[str], pad: bool, batch: int) -> None:
+    seen: list[int] = []
+    for s in range(5):
+        define = labels_only(
+            files[:3], random_shuffle=True, num_shards=5, shard_id=s, pad_last_batch=pad
+        )
+        pipe = make(define, batch_size=batch)
+        policy = LastBatchPolicy.PARTIAL
+        iterator = DataIterator([pipe], ["label"], reader_name="reader", last_batch_policy=policy)
+        seen += [int(x) for step in iterator for x in step[0]["label"].ravel()]
+    assert sorted(seen) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("order", ["random_shuffle", "shuffle_after_epoch", "stick_to_shard"])
+def test_whether_readers_say_that_they_keep_their_part(files: list[str], order: str) -> None:
+    pipe = make(labels_only(files, num_shards=2, **{order: True}), batch_size=1)
+    assert pipe.reader_meta("reader")["stick_to_shard"] == (order != "random_shuffle")
+
+
+def test_equal_readers_have_orders_of_their_own(files: list[str]) -> None:
+    def define() -> Any:
+        plain = {"files": files}
+        return (
+            fn.readers.file(**plain)[1],
+            fn.readers.file(**plain, random_shuffle=True)[1],
+            fn.readers.file(**plain, num_shards=2, shard_id=1)[1],
+            fn.readers.file(**plain, labels=[5] * len(files))[1],
+        )
+
+    n = len(files)
+    steps = take(make(define, batch_size=1), n)
+    read = [[int(s[k].item()) for s in steps] for k in range(4)]
+    assert read[0] == list(range(n)) and sorted(read[1]) == read[0] != read[1]
+    assert read[2][0] == n // 2 and read[3] == [5] * n
 
 
 # Epochs.
@@ -182,17 +245,6 @@ def test_padded_shards_have_equally_many_steps(files: list[str], shuffle: bool) 
         seen.update(got)
     assert len(lengths) == 1
     assert sorted(seen) == list(range(len(files)))
-
-
-def test_a_loop_goes_on_where_it_was_left(files: list[str]) -> None:
-    pipe = make(labels_only(files), batch_size=5)
-    got = []
-    for (batch,) in pipe:
-        got += [int(np.array(batch[i])[0]) for i in range(len(batch))]
-        if len(got) == 15:
-            break
-    got += labels(epoch(pipe))
-    assert got[: len(files)] == list(range(len(files)))
 
 
 def test_two_readers_go_in_step(files: list[str]) -> None:

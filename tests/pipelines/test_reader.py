@@ -19,6 +19,7 @@ from graphs import labels_only
 
 from helpers import SIMPLE, assert_same, make, samples_of, take
 from stoker import Pipeline, fn
+from stoker._cli.main import main
 from stoker.errors import GraphError, SampleError, StateError
 
 
@@ -147,18 +148,19 @@ def test_nested_folders_that_are_left_out_are_told_once(nested: Path) -> None:
         first = fn.readers.file(file_root=nested, name="first")
         return (*first, *fn.readers.file(file_root=nested, dir_filters=["dogs"], name="second"))
 
-    first, second = warnings_of(two_readers)
+    first, second = (w for w in warnings_of(two_readers) if w.startswith("readers.file"))
     left_out = "folder{} within those of the classes, such as"
     assert first.startswith("readers.file 'first' (") and "test_reader.py:" in first
     assert f"leaves out 7 files in 6 {left_out.format('s')} '{nested}/cats/In'" in first
     assert f"leaves out 1 file in 1 {left_out.format('')} '{nested}/dogs/cats'" in second
     assert second.endswith("; recursive=True takes them too")
     assert not warnings_of(lambda: fn.readers.file(file_root=nested, recursive=True))
-    assert not warnings_of(lambda: fn.readers.file(file_root=nested, file_filters=["9.*"]))
+    (empty,) = warnings_of(lambda: fn.readers.file(file_root=nested, file_filters=["9.*"]))
+    assert "counts 1 folder ('dogs') as a class" in empty and "recursive" not in empty
 
 
 def test_files_that_all_lie_too_deep_are_told_of(nested: Path) -> None:
-    with pytest.raises(GraphError, match="recursive=True takes 9 files in 8 folders within those"):
+    with pytest.raises(GraphError, match=r"leaves out 9 files in 8 folders .*recursive=True"):
         make(lambda: fn.readers.file(file_root=nested.parent, dir_filters=["nested"])).build()
 
 
@@ -267,3 +269,117 @@ def test_files_that_cannot_be_read_fail_their_samples(tmp_path: Path) -> None:
         assert "io.file.read" in str(raised.value)
         skipping = file_read([names[0], names[bad]], on_error="skip")
         assert [s[0].tobytes() for s in samples_of(skipping.run())] == [b"good"]
+
+
+@pytest.fixture
+def cluttered(tmp_path: Path, files: list[str]) -> Path:
+    """A folder of two classes, and what programs leave in such folders."""
+    for name in (
+        ".ipynb_checkpoints/a-checkpoint.jpg",
+        "__MACOSX/cat/._a.jpg",
+        "cat/a.jpg",
+        "cat/._a.jpg",
+        "cat/.DS_Store",
+        "cat/Thumbs.db",
+        "cat/b.heic",
+        "dog/c.jpg",
+        "empty/notes.txt",
+        "loose.jpg",
+    ):
+        path = tmp_path / "set" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(files[0], path)
+    return tmp_path / "set"
+
+
+def test_what_lies_in_folders_is_told(cluttered: Path) -> None:
+    with pytest.warns(UserWarning) as told:
+        pipe = labels_of(cluttered)
+    (text,) = (str(w.message) for w in told)
+    for part in (
+        "2 hidden folders ('.ipynb_checkpoints' and others)",
+        "1 hidden file ('cat/._a.jpg')",
+        "1 file ('cat/b.heic'), of formats that it takes only where file_filters names them",
+        "1 file ('loose.jpg') in file_root itself",
+        "1 folder ('empty') as a class",
+    ):
+        assert part in text
+    assert pipe.reader_meta("Reader")["class_names"] == ["cat", "dog", "empty"]
+    assert pipe.run()[0].as_array().ravel().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("recursive", [False, True])
+@pytest.mark.parametrize("filters", [["*"], ["cat", ".*"], ["CAT", "dog"]])
+def test_classes_have_the_names_of_their_folders(
+    cluttered: Path, filters: list[str], recursive: bool
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pipe = labels_of(cluttered, dir_filters=filters, recursive=recursive)
+    names = pipe.reader_meta("Reader")["class_names"]
+    assert (".ipynb_checkpoints" in names) == (filters[-1] != "dog")
+    (labels,) = pipe.run()
+    for i in range(len(labels)):
+        folder = Path(labels.source_info(i)).relative_to(cluttered).parts[0]
+        assert names[int(labels.at(i)[0])] == folder
+
+
+def test_check_tells_what_a_reader_tells(
+    cluttered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.warns(UserWarning) as told:
+        labels_of(cluttered)
+    main(["check", str(cluttered)])
+    (text,) = (str(w.message) for w in told)
+    assert f"readers.file(file_root={cluttered}) leaves out 2 hidden" in (
+        said := capsys.readouterr().out
+    )
+    assert text.splitlines()[0].partition(": ")[2] in said
+
+
+def labels_of(root: Path, **arguments: Any) -> Pipeline:
+    """Ready, with as many samples in a batch as there are."""
+
+    def pipe(size: int) -> Pipeline:
+        return make(
+            lambda: fn.readers.file(file_root=root, name="Reader", **arguments)[1], batch_size=size
+        )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        size = pipe(1).epoch_size("Reader")
+    made = pipe(size)
+    made.build()
+    return made
+
+
+def test_a_list_with_two_labels_for_a_file_is_told(files: list[str], tmp_path: Path) -> None:
+    listed = tmp_path / "list.txt"
+    listed.write_text(f"{files[0]} 1\n{files[1]} 2\n{files[0]} 1\n{files[1]} 3\n")
+    with pytest.warns(UserWarning, match=r"names 1 file \('.*'\) again with another label"):
+        make(lambda: fn.readers.file(file_list=str(listed))[1]).build()
+
+
+def test_readers_that_search_folders_leave_hidden_files_out(
+    tmp_path: Path, files: list[str]
+) -> None:
+    for name in (".cache/a", "film/._a", "film/a", "film/b", "short/a"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        shutil.copyfile(files[0], path.with_suffix(".jpg"))
+        with open(path.with_suffix(".npy"), "wb") as file:
+            np.save(file, np.arange(3))
+    hidden = r"leaves out 1 hidden folder \('.cache'\); leaves out 1 hidden file"
+    with pytest.warns(UserWarning, match=hidden):
+        arrays = make(lambda: fn.readers.numpy(file_root=tmp_path, name="Reader"))
+        assert arrays.epoch_size("Reader") == 3
+    with pytest.warns(UserWarning, match="takes 1 hidden file"):
+        arrays = make(
+            lambda: fn.readers.numpy(file_root=tmp_path, file_filter="*a.npy", name="Reader")
+        )
+        assert arrays.epoch_size("Reader") == 3
+    with pytest.warns(UserWarning, match=hidden + ".*leaves out 1 folder .'short/'. with fewer"):
+        films = make(
+            lambda: fn.readers.sequence(file_root=tmp_path, sequence_length=2, name="Reader")
+        )
+        assert films.epoch_size("Reader") == 1

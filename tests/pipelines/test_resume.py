@@ -68,7 +68,7 @@ def test_resume_on_another_number_of_shards(files: list[str], pad: bool) -> None
         for pipe in after:
             pipe.restore(states[0])
         rest = stream[8 * k : n] if pad else stream[8 * k : 8 * k + 27]
-        got = merged(after, -(-len(rest) // 9))
+        got = merged(after, -(-len(rest) // 9), n, at=8 * k, pads=pad)
         assert_same(got[: len(rest)], rest, f"2 shards became 3 after {k} steps")
         for pipe in before:
             pipe.run()

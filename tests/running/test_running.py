@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers import make
 from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
 from trainings import SIZE, epoch_of, sources, training
 
@@ -27,17 +31,14 @@ def test_a_loop_is_an_epoch(pictures: Path) -> None:
     assert first != second
 
 
-def test_a_broken_loop_goes_on(pictures: Path) -> None:
-    pipe = training(pictures)
-    seen: list[str] = []
-    for images, _ in pipe:
-        seen += sources(images)
-        if len(seen) == 8:
+def test_a_broken_loop_ends_its_epoch(pictures: Path) -> None:
+    pipe, whole = training(pictures), training(pictures)
+    expected = [epoch_of(whole)[0] for _ in range(2)]
+    for number, _ in enumerate(pipe):
+        if number == 1:
             break
     assert pipe.steps_left() == 4
-    for images, _ in pipe:
-        seen += sources(images)
-    assert len(set(seen)) == len(seen) == SIZE
+    assert epoch_of(pipe)[0] == expected[1]
 
 
 def test_epochs_that_do_not_divide(pictures: Path) -> None:
@@ -266,3 +267,36 @@ def test_real_pictures(test_data: Path) -> None:
         assert len(labels) == len(images)
         count += len(images)
     assert count >= pipe.reader_meta("Reader")["epoch_size"]
+
+
+def damaged() -> DataNode:
+    data = [np.frombuffer(b"no picture", np.uint8)] * 2
+    return fn.decoders.image(fn.external_source(source=lambda: data))
+
+
+def too_small() -> DataNode:
+    data = [np.zeros((2, 2, 1))] * 2
+    return fn.crop(fn.external_source(source=lambda: data, layout="HWC"), crop=[3, 3])
+
+
+def scheduled(pipe: Pipeline) -> Any:
+    pipe.schedule_run()
+    return pipe.outputs()
+
+
+@pytest.mark.parametrize("take", [Pipeline.run, lambda pipe: next(iter(pipe)), scheduled])
+@pytest.mark.parametrize("define", [damaged, too_small])
+def test_a_failed_step_keeps_no_pipeline(
+    take: Callable[[Pipeline], Any], define: Callable[[], Any]
+) -> None:
+    """An error whose traceback leads to itself would live until the garbage collector runs."""
+    pipe = make(define, batch_size=2, num_threads=1)
+    dead = weakref.ref(pipe)
+    gc.disable()
+    try:
+        with pytest.raises(errors.SampleError):
+            take(pipe)
+        del pipe
+        assert dead() is None
+    finally:
+        gc.enable()

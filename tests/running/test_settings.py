@@ -104,7 +104,9 @@ def test_established_settings_are_accepted() -> None:
         ({"prefetch_queue_depth": {"cpu": 2}}, "'cpu_size' and 'gpu_size'"),
         ({"num_threads": 4097}, "argument 'num_threads' is 4097, expected 1 to 4096"),
         ({"io_threads": 4097}, "argument 'io_threads' is 4097, expected 1 to 4096"),
-        ({"prefetch_queue_depth": 10**5}, "'prefetch_queue_depth' is 100000, expected 1 to 10000"),
+        ({"prefetch_queue_depth": 10**5}, "'prefetch_queue_depth' is 100000, expected 0 to 10000"),
+        ({"prefetch_queue_depth": -1}, "'prefetch_queue_depth' is -1, expected 0 to 10000"),
+        ({"exec_pipelined": 2}, "argument 'exec_pipelined' expects bool, got 2"),
         ({"memory_limit": -1}, "argument 'memory_limit' is -1, expected at least 0"),
         ({"device_memory_limit": -1}, "argument 'device_memory_limit' is -1, expected at least 0"),
         (
@@ -135,7 +137,7 @@ def test_a_pipeline_needs_a_batch_size_and_outputs() -> None:
         Pipeline(batch_size=1).set_outputs()
 
 
-HERE = str(Path(__file__).parent)
+TESTS = str(Path(__file__).parents[1])
 AFFINITY = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
@@ -154,7 +156,7 @@ def test_workers_run_where_the_established_variable_says() -> None:
     usable = os.sched_getaffinity(0)
     last = max(usable)
     done = run_script(
-        AFFINITY, HERE, DALI_AFFINITY_MASK=f"{last},{last}", STOKER_SIMULATED_DEVICES=""
+        AFFINITY, TESTS, DALI_AFFINITY_MASK=f"{last},{last}", STOKER_SIMULATED_DEVICES=""
     )
     assert not done.returncode, done.stderr
     on_last, on_any, words = done.stdout.strip().split("|")
@@ -166,7 +168,7 @@ def test_workers_run_where_the_established_variable_says() -> None:
 
 
 def test_a_wrong_affinity_is_refused() -> None:
-    done = run_script(AFFINITY, HERE, DALI_AFFINITY_MASK="first")
+    done = run_script(AFFINITY, TESTS, DALI_AFFINITY_MASK="first")
     assert "GraphError: DALI_AFFINITY_MASK takes numbers of CPUs" in done.stderr
     with pytest.raises(errors.GraphError, match="'set_affinity' expects bool, got 'yes'"):
         make(fn.random.uniform, set_affinity="yes")

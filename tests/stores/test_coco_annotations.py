@@ -179,7 +179,11 @@ def test_coco_preprocessed(test_data: Path, tmp_path: Path) -> None:
     for a, b in zip(first, again, strict=True):
         for x, y in zip(a, b, strict=True):
             np.testing.assert_array_equal(x, y)
-    (file,) = Path(saved).iterdir()
+    assert {p.name for p in Path(saved).iterdir()} == {"annotations.stoker", "filenames.dat"}
+    images = json.loads((folder / "instances.json").read_text())["images"]
+    names = [image["file_name"] for image in sorted(images, key=lambda image: int(image["id"]))]
+    assert (Path(saved) / "filenames.dat").read_text().splitlines() == names
+    file = Path(saved) / "annotations.stoker"
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(GraphError, match="are damaged"):
         read(lambda: fn.readers.coco(preprocessed_annotations=saved), 1)

@@ -138,7 +138,7 @@ def test_index_command_takes_the_readers_members(tmp_path: Path) -> None:
     assert made.stat().st_mode & 0o777 == 0o644
     assert len(list(tmp_path.iterdir())) == 3
     given: Json = {"paths": [str(archive)], "ext": ["txt"]}
-    for more in ({}, {"index_paths": [str(made)]}):
+    for more in ({}, {"index_paths": [str(made)]}, {"index_paths": []}):
         pipe = pipe_of(lambda more=more: (fn.readers.webdataset(**given, **more),), 2)
         assert list(pipe.epoch_size().values()) == [2]
         assert [bytes(t) for (t,) in samples_of(pipe.run())] == [b"1", b"6"]

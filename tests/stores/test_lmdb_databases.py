@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+import re
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,11 +27,13 @@ def test_caffe(test_data: Path, name: str) -> None:
     folder, table = expected(test_data, "lmdb")
     records = set_of(table, name)["records"]
     pixels = [i for i, r in enumerate(records) if "float_data_sha256" in r]
+    unlabelled = [i for i, r in enumerate(records) if r["label"] is None]
     pipe = pipe_of(lambda: fn.readers.caffe(path=str(folder / name)), len(records), on_error="skip")
     got = samples_of(pipe.run())
-    rest = [r for i, r in enumerate(records) if i not in pixels]
+    rest = [r for i, r in enumerate(records) if i not in pixels + unlabelled]
+    assert len(unlabelled) == (name == "caffe_raw")
     for (image, label), record in zip(got, rest, strict=True):
-        assert label.tolist() == [record["label"] or 0]
+        assert label.tolist() == [record["label"]]
         assert sha(image) == record["sha256" if record["encoded"] else "sha256_chw"]
         if not record["encoded"]:
             assert list(image.shape) == record["shape_chw"]
@@ -38,9 +41,10 @@ def test_caffe(test_data: Path, name: str) -> None:
     for i in pixels:
         pipe = pipe_of(
             lambda: fn.readers.caffe(path=str(folder / name), dtype=types.FLOAT),
-            len(records) - 1,  # the last one is an encoded picture
+            len(records),  # the last one is an encoded picture
+            on_error="skip",
         )
-        image, label = samples_of(pipe.run())[i]
+        image, label = samples_of(pipe.run())[i - sum(k < i for k in unlabelled)]
         assert image.dtype == np.float32
         assert sha(image) == records[i]["float_data_sha256"]
         assert label.tolist() == [records[i]["label"]]
@@ -127,7 +131,7 @@ def test_lmdb_as_its_own_library(tmp_path: Path, seed: int) -> None:
         with env.begin(write=True) as transaction:
             for i in batch:
                 key = list(values)[i]
-                # Some have no byte at all, which is a Datum without pixels.
+                # Some have no byte at all, and are no Datum.
                 value = b"" if draw.random() < 0.2 else writers.datum(values[key], int(i))
                 transaction.put(key, value)
                 if draw.random() < 0.2:
@@ -135,12 +139,10 @@ def test_lmdb_as_its_own_library(tmp_path: Path, seed: int) -> None:
     with env.begin() as transaction:
         wanted = [bytes(v) for _, v in transaction.cursor()]
     env.close()
-    got = read(lambda: fn.readers.caffe(path=str(tmp_path / "db")), len(wanted))
-    made = [
-        writers.datum(bytes(image), int(label[0])) if image.shape != (0, 0, 0) else b""
-        for image, label in got
-    ]
-    assert made == wanted
+    path = str(tmp_path / "db")
+    got = read(lambda: fn.readers.caffe(path=path), len(wanted), on_error="skip")
+    made = [writers.datum(bytes(image), int(label[0])) for image, label in got]
+    assert made == [value for value in wanted if value]
 
 
 def database(folder: Path, values: Sequence[bytes]) -> str:
@@ -175,11 +177,59 @@ def test_caffe_pictures_or_labels_alone(tmp_path: Path) -> None:
         fn.readers.caffe(path=path, image_available=False, label_available=False)
 
 
+PNG = b"\x89PNG\r\n\x1a\n and so on"
+EXTENTS = b"".join(writers.field(number, 2) for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (b"", r"no Datum of Caffe.*fields here: none"),
+        (writers.field(1, writers.datum(PNG, 3)) + writers.field(2, 0), r"1 \(bytes\), 2 \(num"),
+        (writers.tensors(PNG, 3), r"no Datum of Caffe.*fields here: 1 \(bytes\)"),
+        (writers.example({"image": [PNG]}), r"no Datum of Caffe"),
+        (EXTENTS + writers.field(4, b"x" * 8), r"has no label; label_available=False"),
+        (writers.field(5, 3), r"has no data; image_available=False"),
+        (writers.field(4, b"who knows") + writers.field(5, 3), r"0 x 0 pixels, and 9 values"),
+        (EXTENTS + writers.field(4, PNG) + writers.field(5, 3), r"a PNG image: write it with enco"),
+    ],
+)
+def test_caffe_values_that_are_no_whole_datum(tmp_path: Path, value: bytes, words: str) -> None:
+    """None of them becomes a sample with made-up contents, and the others stay."""
+    path = database(tmp_path / "db", [writers.datum(b"one", 1), value, writers.datum(b"two", 2)])
+    pipe = pipe_of(lambda: fn.readers.caffe(path=path), 3, on_error="skip")
+    assert [int(label[0]) for _, label in samples_of(pipe.run())] == [1, 2]
+    (bad,) = pipe.quarantine()
+    assert re.search(words, str(bad["message"])), bad["message"]
+
+
+def test_caffe_pictures_without_the_flag(tmp_path: Path) -> None:
+    path = database(tmp_path / "db", [writers.field(4, PNG) + writers.field(5, 3)])
+    ((image, label),) = read(lambda: fn.readers.caffe(path=path), 1)
+    assert bytes(image) == PNG and label.tolist() == [3]
+    no_label = database(tmp_path / "none", [writers.field(4, PNG)])
+    ((image,),) = read(lambda: (fn.readers.caffe(path=no_label, label_available=False),), 1)
+    assert bytes(image) == PNG
+
+
+def test_caffe2_values_of_other_schemas(tmp_path: Path) -> None:
+    image, label = picture(b"ab"), tensor([3])
+    for value, words in (
+        (writers.datum(PNG, 3), "no TensorProtos of Caffe2"),
+        (b"", "no TensorProtos of Caffe2"),
+        (image + label + tensor([5.0]) + tensor([1, 2, 3, 4]), "has 4 tensors; expected 3"),
+    ):
+        path = database(tmp_path / str(len(value)), [value])
+        with pytest.raises(SampleError, match=words):
+            read(lambda path=path: fn.readers.caffe2(path=path, bbox=True), 1)
+
+
 def test_caffe_floats_beside_bytes_do_not_count(tmp_path: Path) -> None:
     """As in Caffe. The floats of this one would not fit into the output."""
     extents = b"".join(writers.field(number, 1) for number in (1, 2, 3))
     floats = writers.field(6, struct.pack("<100000f", *range(100000)))
-    path = database(tmp_path / "db", [extents + writers.field(4, b"\x07") + floats])
+    pixel = writers.field(4, b"\x07") + writers.field(5, 1)
+    path = database(tmp_path / "db", [extents + pixel + floats])
     for dtype in (types.UINT8, types.FLOAT):
         ((image, _),) = read(lambda dtype=dtype: fn.readers.caffe(path=path, dtype=dtype), 1)
         assert image.tolist() == [[[7]]]

@@ -146,6 +146,20 @@ def test_large_files_that_are_cut_off_name_the_byte(tmp_path: Path) -> None:
             make(define).run()
 
 
+@pytest.mark.parametrize("rows", [4, 40000])  # a small file, and one of which parts are read
+@pytest.mark.parametrize("roi", [{}, {"roi_start": [1], "roi_end": [3]}])
+def test_a_file_that_goes_on_behind_its_array_is_refused(
+    tmp_path: Path, rows: int, roi: dict[str, Any]
+) -> None:
+    for name, more in (("a", np.zeros(3)), ("b", np.zeros(1, np.uint8))):
+        with (tmp_path / f"{name}.npy").open("wb") as file:
+            np.save(file, np.zeros(rows))
+            np.save(file, more)
+        files = [str(tmp_path / f"{name}.npy")]
+        with pytest.raises(SampleError, match=rf"{name}\.npy.*bytes, expected {8 * rows}"):
+            make(lambda files=files: fn.readers.numpy(files=files, **roi)).run()
+
+
 def test_no_more_of_a_file_is_read_than_its_header(tmp_path: Path) -> None:
     """Whole, this one would need half a terabyte."""
     path = tmp_path / "complex.npy"

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import store_writers as writers
 from containers import Json, expected, pipe_of, read, set_of, sha
 
 from helpers import samples_of
@@ -58,3 +60,26 @@ def test_recordio_damage(test_data: Path) -> None:
             with pytest.raises(SampleError, match=r"at byte \d+") as error:
                 read(define, 20)
             assert Path(path).name in str(error.value)
+
+
+@pytest.mark.parametrize("kept", [slice(0, 3), slice(1, 4), slice(2, 3)])
+def test_an_index_that_leaves_out_records(tmp_path: Path, kept: slice) -> None:
+    """As one of a file to which records were added later."""
+    data, offsets = writers.recordio([bytes(24) + bytes([i]) * (5 + i) for i in range(4)])
+    path, index = tmp_path / "a.rec", tmp_path / "a.idx"
+    path.write_bytes(data)
+
+    def labels() -> list[int]:
+        given = {"path": str(path), "index_path": str(index)}
+        pipe = pipe_of(lambda: fn.readers.mxnet(**given), 1)
+        (size,) = pipe.epoch_size().values()
+        return [int(samples_of(pipe.run())[0][0][0]) for _ in range(size)]
+
+    starts = [offset for offset, _ in offsets]
+    index.write_text("".join(f"{i}\t{at}\n" for i, at in list(enumerate(starts))[kept]))
+    with pytest.warns(UserWarning, match=r"a\.idx' leaves out records of '.*a\.rec'"):
+        assert labels() == list(range(4))[kept]
+    index.write_text("".join(f"{i}\t{at}\n" for i, at in enumerate(starts)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert labels() == [0, 1, 2, 3]

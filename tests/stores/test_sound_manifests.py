@@ -47,9 +47,9 @@ PARTS = [
     ({"duration": 0.005}, 0, 40),
     ({"offset": 0.001, "duration": 0.005}, 8, 48),
     ({"offset": 0.001}, 8, 80),
-    ({"duration": 0.5}, 0, 80),
+    ({"duration": 0.109}, 0, 80),
     ({"duration": -1}, 0, 80),
-    ({"offset": None, "duration": None, "text": None}, 0, 80),
+    ({"offset": None, "duration": None}, 0, 80),
     ({"offset": -0.003, "duration": 0.002}, 0, 16),
     ({"offset": 0.00019, "duration": 0.00049}, 1, 4),
     ({"offset": 0.00006, "duration": 0.00007}, 0, 0),
@@ -74,7 +74,27 @@ def test_parts(sound: Path, tmp_path: Path, part: Json, begin: int, end: int) ->
 @pytest.mark.parametrize("seconds", [0.1, 0.7, 1.1])
 def test_a_duration_at_the_limit_is_within_it(sound: Path, tmp_path: Path, seconds: float) -> None:
     path = manifest(tmp_path, [{"audio_filepath": str(sound), "duration": seconds}])
-    assert len(read(lambda: asr(path, min_duration=seconds, max_duration=seconds), 1)) == 1
+    pipe = pipe_of(lambda: asr(path, min_duration=seconds, max_duration=seconds), 1)
+    assert list(pipe.epoch_size().values()) == [1]
+
+
+@pytest.mark.parametrize(
+    "part", [{"duration": 0.12}, {"offset": 0.005, "duration": 0.11}, {"duration": 1e9}]
+)
+def test_a_sound_that_ends_long_before_its_line_says_is_refused(
+    sound: Path, tmp_path: Path, part: Json
+) -> None:
+    path = manifest(tmp_path, [{"audio_filepath": str(sound), "text": "", **part}])
+    with pytest.raises(SampleError, match=r"a\.wav.*the part should last .* s are there"):
+        read(lambda: asr(path), 1)
+
+
+@pytest.mark.parametrize("text", [{}, {"text": None}, {"Text": "another key"}])
+def test_a_text_that_is_not_there_is_not_empty(sound: Path, tmp_path: Path, text: Json) -> None:
+    path = manifest(tmp_path, [{"audio_filepath": str(sound), **text}])
+    with pytest.raises(SampleError, match=r"m\.json at byte 0: the line has no 'text'"):
+        read(lambda: asr(path), 1)
+    assert len(read(lambda: asr(path, read_text=False), 1)) == 1
 
 
 def test_a_part_at_another_rate_is_resampled_alone(sound: Path, tmp_path: Path) -> None:
@@ -85,7 +105,7 @@ def test_a_part_at_another_rate_is_resampled_alone(sound: Path, tmp_path: Path) 
         {"audio_filepath": str(tmp_path / "part.wav")},
     ]
     path = manifest(tmp_path, rows)
-    (a, rate, _), (b, _, _) = read(lambda: asr(path, sample_rate=4000.0), 2)
+    (a, rate), (b, _) = read(lambda: asr(path, sample_rate=4000.0, read_text=False), 2)
     assert a.shape == (8,) and rate == RATE  # the rate is that of the file
     np.testing.assert_array_equal(a, b)
 

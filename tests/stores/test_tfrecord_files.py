@@ -19,6 +19,7 @@ import pytest
 import store_writers as writers
 from containers import Json, expected, pipe_of, read, set_of, sha
 
+from helpers import samples_of
 from stoker import fn
 from stoker import tfrecord as tf
 from stoker.errors import GraphError, SampleError
@@ -89,7 +90,7 @@ def test_tfrecord_sequences(test_data: Path) -> None:
     path = str(folder / shard["file"])
     got = read(lambda: fn.readers.tfrecord(path=path, features=features), len(shard["records"]))
     for (label, frames, sizes, times), record in zip(got, shard["records"], strict=True):
-        assert label.tolist() == [record["label"]]
+        assert label.shape == () and label == record["label"]
         parts = np.split(frames, np.cumsum(sizes)[:-1])
         assert [sha(p) for p in parts] == record["frames_sha256"]
         np.testing.assert_array_equal(times, np.array(record["times"], np.float32))
@@ -270,3 +271,49 @@ def test_a_feature_that_no_record_has(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pipe("image/encoded").run()
+
+
+@pytest.mark.parametrize("kept", [slice(0, 3), slice(1, 4), slice(0, 4, 3)])
+def test_an_index_that_leaves_out_records(tmp_path: Path, kept: slice) -> None:
+    """As one of a file to which records were added later."""
+    data, places = writers.tfrecord([writers.example({"x": [bytes([i])]}) for i in range(4)])
+    path, index = tmp_path / "a", tmp_path / "a.idx"
+    path.write_bytes(data)
+
+    def values(count: int) -> list[int]:
+        given: Json = {"path": str(path), "index_path": str(index), "features": {"x": BYTES}}
+        return [int(x[0]) for (x,) in read(lambda: fn.readers.tfrecord(**given), count)]
+
+    lines = [f"{offset} {size}\n" for offset, size in places]
+    index.write_text("".join(lines[kept]))
+    wanted = list(range(4))[kept]
+    with pytest.warns(UserWarning, match=rf"a\.idx' leaves out .* of the {len(data)} bytes of"):
+        assert values(len(wanted)) == wanted
+    index.write_text("".join(lines))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert values(4) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        writers.datum(b"a picture", 3),
+        writers.tensors(b"a picture", 3),
+        writers.field(1, writers.datum(b"a picture", 3)),
+    ],
+)
+def test_records_of_other_schemas(tmp_path: Path, payload: bytes) -> None:
+    """No default becomes the label of a record that is no Example."""
+    whole = [writers.example({"x": [b"ab"], "y": [i]}) for i in range(2)]
+    (tmp_path / "a").write_bytes(writers.tfrecord([whole[0], payload, whole[1]])[0])
+    features = {"x": BYTES, "y": tf.FixedLenFeature([], tf.int64, -1)}
+    pipe = pipe_of(
+        lambda: fn.readers.tfrecord(path=str(tmp_path / "a"), features=features),
+        3,
+        on_error="skip",
+    )
+    assert [int(y) for _, y in samples_of(pipe.run())] == [0, 1]
+    (bad,) = pipe.quarantine()
+    assert "is no Example and no SequenceExample with features" in bad["message"]

@@ -5,7 +5,11 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
+import re
 import struct
+import tarfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +17,7 @@ from typing import Any
 
 import pytest
 import store_writers as writers
-from containers import archive_of, listed_in, read, sha
+from containers import Json, archive_of, listed_in, pipe_of, read, sha
 
 from helpers import make, samples_of
 from stoker import Pipeline, fn
@@ -198,7 +202,7 @@ def test_archives_are_searched_once(tmp_path: Path, indexes: Path, packed: bool)
     assert labels() == [b"7", b"8"]
     (kept,) = indexes.iterdir()
     before, written = kept.read_bytes(), kept.stat().st_mtime_ns
-    assert len(before) == 64 + 8 * (4 + 3) + 32 * 4 + len("jpga.jpgclsa.clsjpgb.jpgclsb.cls")
+    assert len(before) == 64 + 8 * (5 + 3) + 32 * 4 + len("jpga.jpgclsa.clsjpgb.jpgclsb.cls")
     # Other endings and another treatment of missing ones take the same table.
     assert labels(ext=["seg;cls"], missing_component_behavior="skip") == [b"7", b"8"]
     assert kept.stat().st_mtime_ns == written
@@ -254,3 +258,180 @@ def test_a_component_that_no_sample_has(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         webdataset([tmp_path / "a.tar"], ["cls", "jpeg;jpg"]).run()
+
+
+def archives_pipe(paths: Sequence[Path], count: int, on_error: str = "raise", **given: Any) -> Any:
+    arguments: Json = {"paths": [str(p) for p in paths], "ext": ["jpg", "cls"], **given}
+    return pipe_of(lambda: fn.readers.webdataset(**arguments), count, on_error=on_error)
+
+
+def components(path: Path, **given: Any) -> list[tuple[bytes, ...]]:
+    pipe = archives_pipe([path], 1, **given)
+    (size,) = pipe.epoch_size().values()
+    samples = [sample for _ in range(size) for sample in samples_of(pipe.run())]
+    return [tuple(bytes(x) for x in sample) for sample in samples]
+
+
+def index_of(path: Path, version: str = "v1.2") -> Path:
+    """As wds2idx writes it."""
+    lines: dict[str, list[str]] = {}
+    with tarfile.open(path) as tar:
+        for m in tar:
+            key, ending = m.name.split(".", 1)
+            name = f" {m.name}" if version == "v1.2" else ""
+            lines.setdefault(key, []).append(f"{ending} {m.offset_data} {m.size}{name}")
+    index = path.with_suffix(".idx")
+    text = "".join(" ".join(line) + "\n" for line in lines.values())
+    index.write_text(f"{version} {len(lines)}\n{text}")
+    return index
+
+
+FOUR = {"1.jpg": b"x", "1.cls": b"1", "2.jpg": b"y", "2.cls": b"2"}
+
+
+@pytest.mark.parametrize("version", ["v1.1", "v1.2"])
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"1.cls": b"1", "1.jpg": b"x", "2.jpg": b"y", "2.cls": b"2"},  # in another order
+        {"1.jpg": b"x", "1.fold": b"0", "2.jpg": b"y", "2.cls": b"2"},  # another component
+        {"1.jpg": b"x" * 2000, "1.cls": b"1", "2.jpg": b"y", "2.cls": b"2"},  # shifted
+        {"1.jpg": b"x", "1.cls": b"10", "2.jpg": b"y", "2.cls": b"2"},  # of another size
+        {"1.jpg": b"x", "2.cls": b"2", "2.jpg": b"y", "1.cls": b"1"},  # labels of others
+    ],
+)
+def test_an_index_of_another_archive(
+    tmp_path: Path, version: str, members: dict[str, bytes]
+) -> None:
+    path = tmp_path / "a.tar"
+    archive_of(path, FOUR)
+    index = index_of(path, version)
+    given = {"index_paths": [str(index)]}
+    assert components(path, **given) == [(b"x", b"1"), (b"y", b"2")]
+    archive_of(path, members)
+    pipe = webdataset([path], ["jpg", "cls"], **given)
+    with pytest.raises(SampleError, match=r"a\.tar.*index.*of another archive"):
+        pipe.run()
+
+
+def test_indexes_in_another_order_than_archives(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.tar", tmp_path / "b.tar"]
+    archive_of(paths[0], FOUR)
+    archive_of(paths[1], {name.replace("2", "3"): data for name, data in FOUR.items()})
+    swapped = [str(index_of(p)) for p in reversed(paths)]
+    pipe = archives_pipe(paths, 4, "skip", index_paths=swapped)
+    # The first samples of both lie alike and have one name, so that they are right.
+    assert [bytes(cls) for _, cls in samples_of(pipe.run())] == [b"1", b"1"]
+    assert len(pipe.quarantine()) == 2
+
+
+NAMES = ["k", "k" * 96, "d" * 90 + "/" + "k" * 90, "gr\u00f6\u00dfe"]
+LONG = ["k" * 99, "k" * 700]  # which only extensions of the format can hold
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("format_", "key"),
+    [(tarfile.USTAR_FORMAT, key) for key in NAMES]
+    + [(tarfile.GNU_FORMAT, key) for key in NAMES + LONG]
+    + [(tarfile.PAX_FORMAT, key) for key in NAMES + LONG],
+)
+def test_names_of_all_kinds_are_compared(
+    tmp_path: Path, format_: int, packed: bool, key: str
+) -> None:
+    def write(order: str) -> None:
+        with tarfile.open(path, "w", format=format_) as tar:
+            for ending in order.split():
+                info = tarfile.TarInfo(f"{key}.{ending}")
+                info.size = 1
+                tar.addfile(info, io.BytesIO(ending[:1].encode()))
+
+    path = tmp_path / "a.tar"
+    write("jpg cls")
+    index = index_of(path)
+    for given in ({}, {"index_paths": [str(index)]}):
+        assert components(path, **given) == [(b"j", b"c")]
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+        assert components(path) == [(b"j", b"c")]
+        return
+    write("cls jpg")
+    with pytest.raises(SampleError, match="of another archive"):
+        components(path, index_paths=[str(index)])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_table_of_an_archive_of_the_same_size_and_time(tmp_path: Path, packed: bool) -> None:
+    def write(members: dict[str, bytes]) -> None:
+        archive_of(path, members)
+        if packed:
+            path.write_bytes(gzip.compress(path.read_bytes(), 0, mtime=0))
+        os.utime(path, (1, 1))
+
+    path = tmp_path / "a.tar"
+    write(FOUR)
+    assert components(path) == [(b"x", b"1"), (b"y", b"2")]
+    write({"1.cls": b"1", "1.jpg": b"x", "2.cls": b"2", "2.jpg": b"y"})
+    with pytest.raises(SampleError, match=r"table '.*' has .* of another archive: remove it"):
+        components(path)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("behaviour", ["empty", "skip", "error"])
+def test_members_that_are_apart(
+    tmp_path: Path, indexed: bool, packed: bool, behaviour: str
+) -> None:
+    path = tmp_path / "a.tar"
+    names = ("1.jpg", "2.jpg", "3.jpg", "3.cls", "1.cls", "2.cls")
+    archive_of(path, {name: name.encode() for name in names})
+    given: Json = {"missing_component_behavior": behaviour}
+    if indexed:  # half samples, as the archive has them
+        members = []
+        with tarfile.open(path) as tar:
+            members = [f"{m.name[2:]} {m.offset_data} {m.size} {m.name}" for m in tar]
+        lines = [*members[:2], " ".join(members[2:4]), *members[4:]]
+        (tmp_path / "a.idx").write_text("v1.2 5\n" + "\n".join(lines) + "\n")
+        given["index_paths"] = [str(tmp_path / "a.idx")]
+    elif packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    for _ in range(2):  # the second time by the table that was kept
+        pipe = archives_pipe([path], 5, "skip", **given)
+        assert [bytes(cls) for _, cls in samples_of(pipe.run())] == [b"3.cls"]
+        bad = pipe.quarantine()
+        assert len(bad) == 4
+        for entry in bad:
+            assert "tar --sort=name" in entry["message"]
+            assert re.search(r"'(\d)\.jpg' at byte \d+ and '\1\.cls' at byte", entry["message"])
+
+
+def test_samples_of_one_name_in_several_archives_are_several(tmp_path: Path) -> None:
+    for name in "ab":
+        archive_of(tmp_path / f"{name}.tar", FOUR)
+    pipe = archives_pipe([tmp_path / "a.tar", tmp_path / "b.tar"], 4, ext=["cls"])
+    assert [bytes(cls) for (cls,) in samples_of(pipe.run())] == [b"1", b"2"] * 2
+
+
+def test_a_component_that_is_there_twice(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for name, data in (("1.jpg", b"x"), ("1.cls", b"1"), ("1.cls", b"2"), ("1.JPG", b"y")):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    for behaviour in ("empty", "skip", "error"):
+        pipe = webdataset(
+            [tmp_path / "a.tar"], ["jpg", "cls"], missing_component_behavior=behaviour
+        )
+        with pytest.raises(SampleError, match=r"'cls' here and, as 'cls', at byte 1536.*only one"):
+            pipe.run()
+    assert bytes(samples_of(webdataset([tmp_path / "a.tar"], ["jpg"]).run())[0][0]) == b"x"
+    folded = webdataset([tmp_path / "a.tar"], ["jpg"], case_sensitive_extensions=False)
+    with pytest.raises(SampleError, match=r"'JPG' here and, as 'jpg'"):
+        folded.run()
+
+
+@pytest.mark.parametrize("names", ["a.jpg A.cls b.jpg B.cls", "i/a.jpg l/a.cls i/b.jpg l/b.cls"])
+def test_parts_whose_names_are_not_equal(tmp_path: Path, names: str) -> None:
+    archive_of(tmp_path / "a.tar", {name: name.encode() for name in names.split()})
+    with pytest.warns(UserWarning, match="none of the first 4 samples has all components.*capital"):
+        webdataset([tmp_path / "a.tar"], ["jpg", "cls"]).run()

@@ -78,7 +78,7 @@ def test_every_program_is_in_a_row(check: ModuleType, repository: Path) -> None:
 def test_what_the_table_names_exists(check: ModuleType) -> None:
     words = {check.table.OPERATOR, check.table.ITSELF, *check.table.PROGRAMS.split()}
     named = {test for row in all_rows(check) for test in row.python.split()}
-    named |= {*check.table.SECONDS, *check.table.TARGETS, *check.table.FRAMEWORKS.split()}
+    named |= {*check.table.TARGETS, *check.table.FRAMEWORKS.split()}
     assert [name for name in named - words if not check.test_files(name)] == []
 
 
@@ -95,21 +95,21 @@ def test_no_row_takes_over_three_minutes(check: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("changed", "programs", "operators", "first"),
     [
-        ("src/ops/augment/flip.cc", "operators op", ["flip"], "conformance/test_describe.py"),
+        ("src/ops/geometry/flip.cc", "operators op", ["flip"], "conformance/test_describe.py"),
         ("src/ops/random/coin_flip.cu", "operators op", ["random.coin_flip"], "conformance/"),
         ("tests/oracles/decoders_image.py", "", ["decoders.image"], None),
         ("tests/oracles/common.py", "", [], "conformance/test_arguments.py"),
         ("src/codec/nvjpeg/fault_test.cc", "cuda nvjpeg", [], None),
-        ("src/io/order_test.cc", "io", [], None),
-        ("src/io/order.cc", "io op operators run", [], "pipelines/test_reader.py"),
-        ("src/run/feed/feed.h", "run", [], "pipelines/test_feed_input.py"),
-        ("bindings/feed.cc", "", [], "pipelines/test_feed_input.py"),
-        ("python/stoker/_sources/feeder.py", "", [], "pipelines/test_feed_input.py"),
+        ("src/io/order/order_test.cc", "io", [], None),
+        ("src/io/order/order.cc", "io op operators run", [], "pipelines/test_reader.py"),
+        ("src/run/feed/feed.h", "run", [], "feeds/test_feed_input.py"),
+        ("bindings/feed.cc", "", [], "feeds/test_feed_input.py"),
+        ("python/stoker/_sources/feeder.py", "", [], "feeds/test_feed_input.py"),
         ("python/stoker/frameworks/jax/iterators.py", "", [], "frameworks/test_jax.py"),
         ("python/stoker/numpy.py", "", [], "frameworks/test_numpy.py"),
-        ("tests/test_styles.py", "", [], "test_styles.py"),
-        ("tests/test_gone.py", "", [], None),
-        ("docs/guide/moving-over.md", "", [], "test_moving_over.py"),
+        ("tests/running/test_styles.py", "", [], "running/test_styles.py"),
+        ("tests/running/test_gone.py", "", [], None),
+        ("docs/guide/moving-over.md", "", [], "compat/test_moving_over.py"),
         ("docs/design/002-executor.md", "", [], None),
     ],
 )
@@ -126,10 +126,10 @@ def test_what_a_change_concerns(
 
 
 def test_the_nearest_come_first_and_nothing_comes_twice(check: ModuleType) -> None:
-    changed = ["python/stoker/_sources/feeder.py", "src/op/op.h", "src/ops/augment/flip.cc"]
+    changed = ["python/stoker/_sources/feeder.py", "src/op/type_of.h", "src/ops/geometry/flip.cc"]
     plan = check.plan_for(changed)
     assert len(set(plan.files)) == len(plan.files)
-    near, far = "pipelines/test_feed_input.py", "test_new_operator.py"
+    near, far = "feeds/test_feed_input.py", "new_operators/test_new_operator.py"
     assert plan.files.index(near) < plan.files.index(far)
     assert plan.operators == []  # all operators are tested, because of op.h
     assert plan.programs == ["op", "operators", "run"]
@@ -144,7 +144,7 @@ def test_only_what_is_needed_is_installed_and_built(check: ModuleType) -> None:
         *("stoker_stage", "example_resnet50"),
     ]
     assert check.plan_for(["docs/guide/jax.md"]).sets() == ["frameworks", "mxnet"]
-    assert check.plan_for(["src/io/glob_test.cc"]).targets() == ["stoker_io_test"]
+    assert check.plan_for(["src/io/paths/glob_test.cc"]).targets() == ["stoker_io_test"]
     assert check.plan_for(["LICENSE"]).targets() == []
 
 
@@ -202,7 +202,7 @@ def test_changes_are_those_since_the_branch_left_its_base(
 def test_failures_of_either_kind_fail_the_whole(
     check: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = check.plan_for(["src/io/glob.cc", "src/ops/augment/flip.cc"])
+    plan = check.plan_for(["src/io/paths/glob.cc", "src/ops/geometry/flip.cc"])
     failing: list[str] = []
     commands: list[list[str]] = []
 
@@ -229,10 +229,12 @@ def test_without_a_word_it_says_which_there_are(repository: Path) -> None:
 
 
 def test_the_plan_is_announced(check: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    check.explain(check.plan_for(["src/io/glob.cc"]), "main", CORES)
+    check.explain(check.plan_for(["src/io/paths/glob.cc"]), "main", CORES)
     assert "tests/pipelines/test_reader.py" in capsys.readouterr().out
     check.explain(check.plan_for([]), "main", CORES)
     assert capsys.readouterr().out == "check: nothing changed since main\n"
-    everything = check.plan_for(["src/op/op.h", "src/run/pipeline.cc", "python/stoker/torch.py"])
+    everything = check.plan_for(
+        ["src/op/type_of.h", "src/run/pipeline.cc", "python/stoker/torch.py"]
+    )
     check.explain(everything, "main", CORES)
     assert "over three minutes" in capsys.readouterr().out

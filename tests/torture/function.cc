@@ -21,7 +21,7 @@ uint64_t hash_of(const View& v) {
   uint64_t h = mix(static_cast<uint64_t>(v.dtype), static_cast<uint64_t>(v.shape.rank));
   for (int a = 0; a < v.shape.rank; ++a) h = mix(h, static_cast<uint64_t>(v.shape[a]));
   for (int64_t i = 0; i < v.shape.volume(); ++i) {
-    const double x = detail::element(v, i);
+    const double x = element(v, i);
     h = mix(h, std::isnan(x) ? 1 : std::bit_cast<uint64_t>(x));
   }
   return h;

@@ -190,6 +190,28 @@ def test_the_decorator() -> None:
     np.testing.assert_array_equal(b, np.array(x) > 50)
 
 
+@pytest.mark.parametrize(
+    ("declared", "layouts"),
+    [
+        ({}, ["HW", "", "AB"]),
+        ({"output_layouts": "XY"}, ["XY", "XY", "XY"]),
+        ({"output_layouts": ["XY", "UV"]}, ["XY", "UV", ""]),
+    ],
+)
+def test_layouts_of_jax(declared: dict[str, Any], layouts: list[str]) -> None:
+    pytest.importorskip("jax")
+
+    def define() -> Any:
+        x = fn.reshape(drawn(), layout="HW")
+        flat = fn.reshape(drawn(), shape=[6], layout="N")
+        y = fn.reshape(drawn(), layout="AB")
+        return fn.jax_function(
+            x, flat, y, function=lambda x, n, y: (x, x, y), num_outputs=3, **declared
+        )
+
+    assert [b.layout for b in make(define, batch_size=BATCH).run()] == layouts
+
+
 def test_what_jax_refuses() -> None:
     pytest.importorskip("jax")
     with pytest.raises(SampleError, match="output 0 expects the batch of 4 samples as its first"):

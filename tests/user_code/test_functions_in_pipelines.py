@@ -217,8 +217,7 @@ def test_a_function_in_a_branch_sees_its_samples(settings: dict[str, Any]) -> No
             taken.append(some)
     pipe.close()
     assert 2 < len(taken) < 20
-    assert seen[0] == taken[0], "the call that tells the types"
-    assert seen[1 : len(taken) + 1] == taken
+    assert seen[: len(taken)] == taken
 
 
 def test_a_branch_that_is_never_taken() -> None:
@@ -402,6 +401,7 @@ def test_what_a_preserved_function_makes_is_not_handed_out() -> None:
     pipe = make(preserved, batch_size=BATCH)
     assert [len(pipe.run()) for _ in range(3)] == [1] * 3
     assert len(calls) >= 3 * BATCH
+    pipe.close()  # no call comes behind this
     calls.clear()
     pipe = make(unread, batch_size=BATCH)
     assert [len(pipe.run()) for _ in range(3)] == [1] * 3 and not calls

@@ -182,8 +182,8 @@ def test_types_are_learned_or_declared() -> None:
         return [x.astype(np.int16) for x in samples]
 
     for declared, expected in (
-        ({}, 2),
-        ({"dtype": types.INT16}, 2),
+        ({}, 1),
+        ({"dtype": types.INT16}, 1),
         ({"dtype": types.INT16, "ndim": 2}, 1),
         ({"dtype": "int16", "output_layouts": "HW"}, 1),
     ):

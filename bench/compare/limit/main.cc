@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit: makes batches of 64 of bytes in memory, with the windows that Stoker drew, and without
-// files, queues or threads. Usage: limit LIST, a text file with one picture per line. It answers
-// each line of stdin, which is a command, with one line of JSON:
+// The limit of libjpeg-turbo: makes batches of 64 of bytes in memory, with the windows that Stoker
+// drew, and without files, queues or threads. Usage: limit LIST, a text file with one picture per
+// line. It answers each line of stdin, which is a command, with one line of JSON:
 //   round RUN_IN STEPS FIRST   makes steps FIRST .. FIRST + STEPS - 1 (RUN_IN is for peers that
 //                              work ahead)
 //   check FILE STEP            tells how far the float32 batch in FILE is from its own, in levels
@@ -128,8 +128,10 @@ int main(int argc, char** argv) {
   }
   Limit limit(argv[1]);
   limit.make(0);
-  std::printf("{\"ahead\": 0, \"about\": \"the limit: libjpeg-turbo and a fused resize, %s\"}\n",
-              limit::resize_form());
+  std::printf(
+      "{\"ahead\": 0, \"about\": \"the limit of libjpeg-turbo: it alone, and a fused resize, "
+      "%s\"}\n",
+      limit::resize_form());
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);

@@ -26,7 +26,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from stoker import DataNode, codecs, fn, pipeline_def, types
+from stoker import DataNode, _core, codecs, fn, pipeline_def, types
 from stoker._cli.arguments import count
 from stoker._cli.files import (
     ENDINGS,
@@ -39,7 +39,7 @@ from stoker._cli.files import (
     printable,
 )
 from stoker._cli.progress import Progress
-from stoker.errors import SampleError, SampleWarning
+from stoker.errors import GraphError, SampleError, SampleWarning
 
 HELP = "finds files that are damaged, odd, no pictures, or named wrongly"
 
@@ -204,7 +204,7 @@ def _oddities(height: int, width: int, channels: int) -> list[str]:
 
 
 def _endings(format_: str) -> str:
-    return ", ".join(ENDINGS.get(format_, "").split())
+    return ", ".join(ENDINGS.get(format_, []))
 
 
 def _first_line(message: str) -> str:
@@ -243,10 +243,10 @@ def _print_left_out(verdicts: list[Verdict], places: Sequence[str]) -> None:
     if counts:
         words = ", ".join(f"{count} {of}" for of, count in sorted(counts.items()))
         print(f"readers.file(file_root=...) takes these only with file_filters=: {words}")
-    for place in places:
-        root = os.path.join(place, "")
-        depths = Counter(file.count(os.sep, len(root)) for file in good if file.startswith(root))
-        nested = sum(count for depth, count in depths.items() if depth > 1)
-        if depths[1] and nested:  # else its folders are hardly those of classes
-            reader = f"readers.file(file_root={printable(place)})"
-            print(f"{reader} takes only with recursive=True what lies deeper: {nested} files")
+    for place in filter(os.path.isdir, places):
+        try:
+            surprises = _core.surprises_of(place)
+        except GraphError:  # its folders are not those of classes
+            continue
+        if surprises:
+            print(f"readers.file(file_root={printable(place)}) {printable(surprises)}")

@@ -17,20 +17,8 @@ from typing import NamedTuple
 from stoker import _core, fn
 
 # The endings of files of each format, as codecs() names it.
-ENDINGS = {
-    "JPEG": ".jpg .jpeg .jpe .jfif",
-    "PNG": ".png .apng",
-    "WebP": ".webp",
-    "TIFF": ".tif .tiff",
-    "GIF": ".gif",
-    "BMP": ".bmp .dib",
-    "PNM": ".pnm .pbm .pgm .ppm .pam",
-    "JPEG 2000": ".jp2 .j2k .j2c .jpc .jpx .jpf",
-    "JPEG XL": ".jxl",
-    "AVIF": ".avif",
-    "HEIF": ".heic .heif .hif",
-}
-FORMAT_OF_ENDING = {e: format_ for format_, all_ in ENDINGS.items() for e in all_.split()}
+ENDINGS = _core.picture_endings()
+FORMAT_OF_ENDING = {e: format_ for format_, all_ in ENDINGS.items() for e in all_}
 
 _HEAD = 512
 
@@ -109,7 +97,7 @@ def _files_of(place: str) -> Iterable[tuple[str, str]]:
 
 
 def _below(folder: str, above: frozenset[str] = frozenset()) -> Iterator[str]:
-    """All files below, as readers see them: with dots and links, but no folder within itself."""
+    """All files below, also hidden ones and those behind links, but no folder within itself."""
     real = os.path.realpath(folder)
     if real in above:
         return

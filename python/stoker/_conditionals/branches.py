@@ -10,6 +10,7 @@ from typing import Any
 from stoker._conditionals.contents import Contents
 from stoker._graph.calls import call_one, constant
 from stoker._graph.constants import NotAConstantError, plain
+from stoker._graph.edge import edge
 from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere, bound_here
 from stoker._graph.scopes import Branch
@@ -47,7 +48,7 @@ class If:
         self._side = True
         self._entered: Branch | None = None
         if self.is_node:
-            self._scope = condition._definition.scopes.number("if")
+            self._scope = edge(condition).definition.scopes.number("if")
             if obstacle:
                 raise GraphError(
                     f"the `if` on {condition!r} ({self._where}) runs both of its sides, "
@@ -79,10 +80,24 @@ class If:
             self._entered = _branch(self._condition, self._scope, self._side)
             self._entered.__enter__()
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         if self._entered is not None:
             self._entered.__exit__()
             self._entered = None
+            if error is not None and not isinstance(error, GraphError):
+                self._note(error)
+
+    def _note(self, error: BaseException) -> None:
+        """Says why a side raises whatever its condition is."""
+        note = (
+            f"The `if` on {self._condition!r} ({self._where}) runs both of its sides once, "
+            "while the pipeline is defined, so what one of them raises is no matter of a "
+            "sample. A function of yours, as fn.python_function calls it, can refuse one."
+        )
+        if hasattr(error, "add_note"):
+            error.add_note(note)
+        elif len(error.args) == 1:  # Python 3.10 has no notes
+            error.args = (f"{error.args[0]}\n{note}",)
 
     def merged(self, variables: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values of the names after the statement. Sets those of attributes and items."""
@@ -110,7 +125,7 @@ def choose(condition: Any, if_true: Callable[[], Any], if_false: Callable[[], An
     if not isinstance(condition, DataNode):
         return if_true() if condition else if_false()
     condition = bound_here(condition)
-    scope = condition._definition.scopes.number("if")
+    scope = edge(condition).definition.scopes.number("if")
     with _branch(condition, scope, True):
         a = if_true()
     with _branch(condition, scope, False):
@@ -123,7 +138,7 @@ def both(first: Any, second: Callable[[], Any]) -> Any:
     if not isinstance(first, DataNode):
         return first and second()
     first = bound_here(first)
-    with _branch(first, first._definition.scopes.number("and"), True):
+    with _branch(first, edge(first).definition.scopes.number("and"), True):
         truth = _truth(second())
     return call_one("merge", truth, constant(False), first)
 
@@ -133,7 +148,7 @@ def either(first: Any, second: Callable[[], Any]) -> Any:
     if not isinstance(first, DataNode):
         return first or second()
     first = bound_here(first)
-    with _branch(first, first._definition.scopes.number("or"), False):
+    with _branch(first, edge(first).definition.scopes.number("or"), False):
         truth = _truth(second())
     return call_one("merge", constant(True), truth, first)
 
@@ -156,7 +171,7 @@ def split(value: Any, predicate: DataNode) -> tuple[DataNode, DataNode]:
     """
     if not isinstance(predicate, DataNode):
         raise GraphError(f"split ({user_line()}): predicate expects a node, got {shown(predicate)}")
-    scope = predicate._definition.scopes.number("split")
+    scope = edge(predicate).definition.scopes.number("split")
     with _branch(predicate, scope, True):
         if_true = call_one("copy", value)
     with _branch(predicate, scope, False):
@@ -164,8 +179,8 @@ def split(value: Any, predicate: DataNode) -> tuple[DataNode, DataNode]:
 
 
 def _branch(condition: DataNode, scope: str, side: bool) -> Branch:
-    guard = (condition._node, condition._output, side)
-    return condition._definition.scopes.branch(f"{scope}.{str(side).lower()}", guard)
+    guard = (edge(condition).node, edge(condition).output, side)
+    return edge(condition).definition.scopes.branch(f"{scope}.{str(side).lower()}", guard)
 
 
 def _truth(value: Any) -> DataNode:

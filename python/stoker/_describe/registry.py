@@ -61,8 +61,10 @@ class Operator(TypedDict):
     summary: str
     kind: str
     is_random: bool
+    classes: str  # "refused", "read", "kept", "renamed" or "made": what becomes of class numbers
     sees_batch: str  # "always", "perhaps": with some arguments, or "never"
     devices: list[str]
+    facets: list[str]  # "cpu", "demand", "gpu", ...: what its struct has for the engine
     version: int
     inputs: list[Port]
     outputs: list[Port]

@@ -15,7 +15,7 @@ from stoker._describe.registry import Argument, Operator, Plain, Port
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # What a docstring says of operators that see whole batches.
 _BATCHES = {
@@ -260,6 +260,12 @@ def range_text(a: Argument) -> str:
 
 def _number(x: float) -> str:
     return str(int(x)) if x.is_integer() else f"{x:g}"
+
+
+def python_definition(name: str, shown: Iterable[str], result: str, body: str) -> str:
+    """A function with these parameters as Python writes it."""
+    lines = ",\n".join(f"    {text}" for text in shown)
+    return f"def {name}(\n{lines}\n) -> {result}:\n    {body}\n"
 
 
 def wrapped(text: str) -> str:

@@ -12,6 +12,7 @@ from stoker._functions.forms import form_of
 from stoker._graph.calls import add, constant, place_of
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.current import manner
+from stoker._graph.edge import edge
 from stoker._graph.functions import Result, call, document
 from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
@@ -75,10 +76,9 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         result = add(op, inputs, given, key, own.core)
         first = result[0] if isinstance(result, tuple) else result
         assert isinstance(first, DataNode)
-        own.node = first._node
-        name = str(first._definition.graph.node(first._node)["name"])
-        own.place = place._replace(name=name)
-        first._definition.functions.append(own)
+        own.node, definition = edge(first).node, edge(first).definition
+        own.place = place._replace(name=str(definition.graph.node(own.node)["name"]))
+        definition.functions.append(own)
         if is_kept:
             _keep(first, own.place)
         return result
@@ -88,10 +88,10 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
 
 
 def _keep(node: DataNode, place: Place) -> None:
-    definition = node._definition
+    definition = edge(node).definition
     if definition.scopes.guards():
         place.refuse("a function whose outputs nobody needs cannot be in an `if` on a node")
-    definition.keep(node._node)
+    definition.keep(edge(node).node)
 
 
 def _require_cpu(inputs: Sequence[Any], device: Any, place: Place) -> None:

@@ -49,6 +49,7 @@ def add(
         None if value is None else as_node(value, f"input {i}", place.refuse)
         for i, value in enumerate(inputs)
     ]
+    given = {**definition.manner.defaults(op), **given}
     device = _device(op, given.pop("device", None), nodes, place)
     lead = op["kind"] == "read" and bool(given.pop("lead", False))
     _resolve_shards(op, given, place)

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker import _core
+from stoker._describe.registry import Operator
 from stoker._graph.scopes import Scopes
 from stoker._graph.source_group import SourceGroup
 from stoker._graph.user_function import UserFunction
@@ -27,6 +28,12 @@ class Manner:
     unpacks_lists_of_one = False
     # Functions of the user's get arrays of their own, into which they may write.
     copies_inputs = False
+    # Frameworks without 64-bit types get 64-bit outputs narrowed, else such outputs are refused.
+    narrows_outputs = False
+
+    def defaults(self, op: Operator) -> Mapping[str, Any]:
+        """The arguments of an operator that have another default than the operator's own."""
+        return {}
 
     def without_effect(self, what: str) -> None:
         """Is told of an argument that is accepted without effect. This one ignores it."""
@@ -44,6 +51,7 @@ class Definition:
         self._copied: list[bool] = []  # by output: whether it is copied to the host
         self._kept: list[tuple[int, int]] = []  # further outputs of the graph, which nobody gets
         self.sources: list[SourceGroup] = []
+        self.fed_as: dict[int, str] = {}  # by the node that a script has in an input's place
         self.functions: list[UserFunction] = []
         self.layouts: list[tuple[Place, int, int, str]] = []  # who expects which of an output
         self.manner = manner

@@ -92,13 +92,17 @@ class DataNode(Arithmetic, Computed):
             return self
         return DataNode(self._definition, self._node, self._output, "cpu", is_copy=True)
 
-    @anywhere
-    def shape(self, *, dtype: Any = None, device: str = "cpu") -> DataNode:
-        """The extents of each sample: one number per axis, int64 or another ``dtype``.
+    @property
+    def shape(self) -> ShapeOf:
+        """``shape(dtype=None, device="cpu")`` gives the extents of each sample, one per axis.
 
-        ``device`` is "cpu" or "gpu", where the result lies. Raises ``GraphError`` for anything
-        else. See ``fn.shapes``.
+        They are int64 or of another ``dtype``. ``device`` is "cpu" or "gpu", where the result
+        lies. Raises ``GraphError`` for anything else. See ``fn.shapes``.
         """
+        return ShapeOf(self)
+
+    @anywhere
+    def _shape(self, dtype: Any, device: str) -> DataNode:
         return self._asked("shapes", "dtype", "int64" if dtype is None else dtype, device)
 
     @anywhere
@@ -183,11 +187,7 @@ class DataNode(Arithmetic, Computed):
             other._is_copy,
         )
 
-    def __iter__(self) -> NoReturn:
-        raise GraphTypeError(
-            f"{self!r} ({user_line()}) is one output, which is not iterable: it cannot be unpacked "
-            "or looped over. external_source has several outputs with num_outputs="
-        )
+    __iter__ = None  # so that it is no Iterable; _graph/iteration.py says what to do instead
 
     def __len__(self) -> NoReturn:
         raise GraphTypeError(
@@ -208,6 +208,28 @@ class DataNode(Arithmetic, Computed):
 
     def _apply(self, operation: str, *operands: Any, reflected: bool = False) -> DataNode:
         return apply(operation, operands, reflected)
+
+
+class ShapeOf:
+    """``node.shape``, which is to be called."""
+
+    def __init__(self, node: DataNode) -> None:
+        self._node = node
+
+    def __call__(self, *, dtype: Any = None, device: str = "cpu") -> DataNode:
+        return self._node._shape(dtype, device)
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise GraphTypeError(
+            f"the shape of {self._node!r} ({user_line()}) is not known while the pipeline is being "
+            "defined: x.shape() is a node with the extents of each sample, and x.shape()[0] one "
+            "with the first of them"
+        )
+
+    __getitem__ = __iter__ = __len__ = _refuse
+
+    def __repr__(self) -> str:
+        return f"{self._node!r}.shape, which is to be called: x.shape() is a node"
 
 
 class Call(NamedTuple):
@@ -254,23 +276,20 @@ def add_node(definition: Definition, call: Call) -> tuple[DataNode, ...]:
     """
     given = [None if n is None else bound(n, definition) for n in call.inputs]
     computed = {k: bound(n, definition) for k, n in call.computed.items()}
-    for node in (*given, *computed.values()):
-        if node is not None and node._definition is not definition:
-            call.place.refuse(f"{node!r} belongs to another pipeline")
+    for other in (*given, *computed.values()):
+        if other is not None and other._definition is not definition:
+            call.place.refuse(f"{other!r} belongs to another pipeline")
     graph = definition.graph_to_change()
-    index = graph.add(
-        call.place.op,
-        [None if n is None else (n._node, n._output) for n in given],
-        call.constants,
-        {k: (n._node, n._output) for k, n in computed.items()},
-        call.place.name or "",
-        call.device,
-        call.place.where,
-        call.lead,
-        call.key,
-        *(call.home or _here(definition)),
-        call.function,
-    )
+    node = _core.Node(call.place.op, call.place.where, call.device)
+    node.set_arguments(call.constants)
+    node.set_inputs([None if n is None else (n._node, n._output) for n in given])
+    node.set_links({k: (n._node, n._output) for k, n in computed.items()})
+    node.name, node.key, node.lead = call.place.name or "", call.key, call.lead
+    guards, node.scope = call.home or _here(definition)
+    node.set_guards(guards)
+    if call.function is not None:
+        node.set_function(call.function)
+    index = graph.add(node)
     device = "cpu" if call.device == "cpu" else "gpu"
     return tuple(DataNode(definition, index, k, device) for k in range(graph.output_count(index)))
 

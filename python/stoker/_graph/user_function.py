@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from stoker import _core
-from stoker._messages import Place, is_ours, told
+from stoker._messages import Place, is_ours, raised
 from stoker.errors import StateError
 
 Columns = tuple[list[Any], ...]  # a list of samples for each output
@@ -54,9 +54,10 @@ class UserFunction:
         self._hooks = hooks
         self._caller: _core.OneCaller | None = None
         self._received: Callable[[], int] = lambda: 0
-        # Guards the state: what it was before the call for which step, counted as received ones.
+        self._keeps_calls = False
+        # Guards the states: what they were before the calls for steps, counted as received ones.
         self._mutex = threading.Lock()
-        self._before: tuple[int, str] | None = None
+        self._before: dict[int, str] = {}
 
     def array(self, value: Any) -> Any:
         return self.form.array(value)
@@ -82,16 +83,33 @@ class UserFunction:
     def _begin(self, step: int, hooks: Hooks) -> None:
         """Notes the state before a step. A step that is made again begins with the same."""
         with self._mutex:
-            if self._before is not None and self._before[0] == step:
-                hooks[1](json.loads(self._before[1]))
-            else:
-                self._before = step, json.dumps(hooks[0]())
+            if step in self._before:
+                hooks[1](json.loads(self._before[step]))
+            known = {k: v for k, v in self._before.items() if self._keeps_calls and k < step}
+            known[step] = self._before.get(step) or json.dumps(hooks[0]())
+            self._before = known
 
     # The pipeline's side.
 
     def prepare(self, caller: _core.OneCaller) -> None:
         """``caller`` is told which thread calls the function."""
         self._caller = caller
+
+    def keep_calls(self, keeps: bool) -> None:
+        """Whether results are kept from now on, for later calls for the same steps.
+
+        Requires: the engine is stopped.
+        """
+        self._keeps_calls = keeps
+        self.core.keep_calls(keeps)
+
+    def forget_calls(self) -> None:
+        """Goes back to where it stood before the calls that are kept, and drops these."""
+        self.core.forget_calls()
+        with self._mutex:
+            if self._before and self._hooks is not None:
+                self._hooks[1](json.loads(self._before[min(self._before)]))
+            self._before = {}
 
     def attach(self, received: Callable[[], int]) -> None:
         """``received`` tells how many steps were received."""
@@ -103,23 +121,24 @@ class UserFunction:
         if self._hooks is None:
             return None
         with self._mutex:
-            if self._before is not None and self._before[0] == self._received():
-                return json.loads(self._before[1])
+            if (before := self._before.get(self._received())) is not None:
+                return json.loads(before)
             try:
                 return json.loads(json.dumps(self._hooks[0]()))
             except Exception as e:
-                raise StateError(f"{self} failed to give its state: {told(e)}") from e
+                raise StateError(f"{self} failed to give its state: {raised(e)}") from e
 
     def restore(self, state: Any) -> None:
         """Takes a state. Requires: the engine is stopped."""
+        self.core.forget_calls()
         if self._hooks is None:
             return
         with self._mutex:
-            self._before = None
+            self._before = {}
             try:
                 self._hooks[1](state)
             except Exception as e:
-                raise StateError(f"{self} failed to take its state: {told(e)}") from e
+                raise StateError(f"{self} failed to take its state: {raised(e)}") from e
 
     @property
     def has_state(self) -> bool:
@@ -154,7 +173,7 @@ def _failure(e: Exception) -> str:
     begin = cause.__traceback__
     while begin is not None and is_ours(begin.tb_frame):
         begin = begin.tb_next
-    text = f"{where}{type(cause).__name__}: {told(cause)}"
+    text = f"{where}{raised(cause)}"
     if isinstance(cause, ValueError) and "read-only" in text:
         text += "; what a function is given is not its own, so it begins with x = x.copy()"
     if begin is None:

@@ -88,7 +88,7 @@ class About(Configured):
     def quarantine(self) -> list[dict[str, Any]]:
         """The samples found damaged so far: file, offset, operator, message.
 
-        One entry for each, of its last failure; ``times`` counts them. Where ``on_error="drop"``
+        One entry for each, of its last failure; ``times`` counts them. Where ``on_error='drop'``
         dropped a batch for which an operator failed that sees whole batches, the operator has an
         entry too, with -1 as ``index_in_batch``.
         """
@@ -126,6 +126,11 @@ class About(Configured):
     def num_threads(self) -> int:
         """CPU workers."""
         return self._settings["num_threads"] or _core.usable_cpus()
+
+    @property
+    def error_policy(self) -> _core.ErrorPolicy:
+        """What becomes of bad samples, as ``on_error`` says."""
+        return _core.ErrorPolicy(self._settings["on_error"])
 
     @property
     def seed(self) -> int | None:

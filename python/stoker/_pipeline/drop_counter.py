@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds epochs of which ``on_error="drop"`` leaves nothing."""
+"""Finds epochs of which ``on_error='drop'`` leaves nothing."""
 
 from __future__ import annotations
 

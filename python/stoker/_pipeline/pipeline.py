@@ -4,31 +4,32 @@
 
 It says what users can do; its parts do it: a ``Definition`` is the graph, an ``Engine`` runs it
 with the sources that feed it, ``StepCounter`` counts what was begun and handed out, and
-``DropCounter`` what ``on_error="drop"`` left out.
+``DropCounter`` what ``on_error='drop'`` left out.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 from stoker._graph import current
 from stoker._graph.calls import as_node
 from stoker._graph.definition import Definition, Manner
+from stoker._graph.iteration import explain
 from stoker._graph.node import DataNode
 from stoker._graph.outside import bound, in_its_pipeline
 from stoker._messages import shown
 from stoker._pipeline import saved
-from stoker._pipeline.about import About
 from stoker._pipeline.drop_counter import DropCounter, EmptyEpochError
 from stoker._pipeline.engine import Batches, Engine, Step
+from stoker._pipeline.loops import Loops
 from stoker._pipeline.step_counter import BASIC, SCHEDULED, StepCounter
 from stoker._settings import signature
-from stoker._settings.table import checked, of_file
-from stoker.errors import GraphError, SampleError
+from stoker._settings.table import checked, depth, of_file
+from stoker.errors import GraphError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,7 +41,7 @@ _SEVERAL = "set_outputs(*nodes) makes each of them an output"
 AnyPipeline = TypeVar("AnyPipeline", bound="Pipeline")
 
 
-class Pipeline(About):
+class Pipeline(Loops):
     """A graph of operators with the settings to run it.
 
     Usually made by a function decorated with ``pipeline_def``; or by hand, ``with pipe:`` around
@@ -53,8 +54,8 @@ class Pipeline(About):
     def _begin(self) -> None:
         self._definition = Definition(self._manner)
         self._engine = Engine(self._definition, self._settings, self._calls_sources_itself)
-        self._counter = StepCounter(self._settings["prefetch_queue_depth"])
-        self._drops = DropCounter()
+        self._counter = StepCounter(max(1, depth(self._settings)))
+        self._judge_from_here()
 
     _manner: ClassVar[Manner] = Manner()
     _calls_sources_itself: ClassVar[bool] = False  # else a thread of their own calls them
@@ -71,8 +72,9 @@ class Pipeline(About):
         current.push(self, self._definition)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         current.pop()
+        explain(error)
 
     @staticmethod
     def current() -> Pipeline | None:
@@ -149,23 +151,28 @@ class Pipeline(About):
 
     # Running.
 
-    def __iter__(self) -> Iterator[Batches]:
-        """The steps up to the end of the epoch; the next loop goes on with the next epoch.
+    def __len__(self) -> int:
+        """Raises ``TypeError``: epochs may differ in their number of steps."""
+        raise TypeError(
+            "a Pipeline has no length: pipe.epoch_size(reader_name) is the number of samples of an "
+            "epoch, and len() of an iterator such as stoker.numpy.DataIterator(pipe, names) the "
+            "number of its steps"
+        )
 
-        After a ``break`` the next loop goes on in the same epoch. Without a reader there is no end
-        but that of a source, or of ``iter_setup()`` by ``StopIteration``. Raises as ``run()``.
-        """
-        self._use(BASIC)
-        self.reset()
-        ends_epoch = False
-        while not ends_epoch:
-            step = self._next_step()
-            if step is None:
-                self._counter.end_loop()
-                return
-            ends_epoch = step.ends_epoch
-            if step.batches:
-                yield self._handed_out(step.batches)
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise TypeError(
+            "a Pipeline has no items: a loop over it gives the steps in order, pipe.run() the "
+            "next one, and pipe.run()[0] its first output"
+        )
+
+    def __next__(self) -> NoReturn:
+        raise TypeError(
+            "a Pipeline is no iterator: pipe.run() gives the next step, and iter(pipe) an iterator "
+            "over the steps of the epoch"
+        )
 
     def run(self) -> Batches:
         """The next batch of every output.
@@ -173,32 +180,16 @@ class Pipeline(About):
         Raises ``StopIteration`` where the source of an ``fn.external_source``, or ``iter_setup()``,
         ended its epoch, until ``reset()`` begins the next one; ``SampleError`` for damaged samples
         and ``SourceError`` where a source failed, which take their step; ``SourceError`` where
-        nothing was fed; ``BudgetError`` and ``DeviceError``. With ``on_error="drop"`` it goes on
+        nothing was fed; ``BudgetError`` and ``DeviceError``. With ``on_error='drop'`` it goes on
         until a batch has a sample, and raises ``SampleError`` at the end of an epoch without one.
         """
-        while not (batches := self._run_step()):
+        while not (step := self._next_step()).batches:
             pass
-        return batches
-
-    def _run_step(self) -> Batches:
-        """What ``run()`` gives of the next step: no batches if it was dropped."""
-        self._use(BASIC)
-        step = self._next_step()
-        if step is None:
-            raise StopIteration(_ENDED)
         return self._handed_out(step.batches)
-
-    def iter_setup(self) -> None:
-        """For subclasses: called before each step begins, e.g. to feed inputs.
-
-        The first ``run()`` or ``schedule_run()`` begins ``prefetch_queue_depth`` steps, the
-        others one each. ``StopIteration`` ends the epoch: what was begun is still handed out, then
-        ``run()`` and ``outputs()`` raise it, until ``reset()``.
-        """
 
     def reset(self) -> None:
         """Begins the next epoch of sources, or of ``iter_setup()``, that ended theirs; a loop does
-        it by itself. A reader's end needs no reset.
+        it by itself. A reader's end needs no reset. In the middle of an epoch it does nothing.
         """
         self._counter.reset()
         self._engine.inputs.reset()
@@ -223,8 +214,10 @@ class Pipeline(About):
         """
         self.build()
         if isinstance(data_node, DataNode):
-            data_node = in_its_pipeline(data_node, self._definition)
-        name = data_node.name if isinstance(data_node, DataNode) else data_node
+            node = in_its_pipeline(data_node, self._definition)
+            name: Any = self._definition.fed_as.get(node._node, node.name)
+        else:
+            name = data_node
         if not isinstance(name, str):
             raise GraphError(f"feed_input: data_node expects a node or a name, got {shown(name)}")
         self._engine.inputs.feed(name, data, layout)
@@ -260,14 +253,12 @@ class Pipeline(About):
     def outputs(self) -> Batches:
         """The batches of the oldest step that ``schedule_run`` began. Raises as ``run()``.
 
-        In the place of a step that ``on_error="drop"`` leaves out it begins another one.
+        In the place of a step that ``on_error='drop'`` leaves out it begins another one.
         """
         self._use(SCHEDULED)
-        while (step := self._step()) is not None:
-            if step.batches:
-                return self._handed_out(step.batches)
+        while not (step := self._taken()).batches:
             self.schedule_run()
-        raise StopIteration(_ENDED)
+        return self._handed_out(step.batches)
 
     def share_outputs(self) -> Batches:
         """The same as ``outputs()``: batches always belong to whoever holds them."""
@@ -296,52 +287,51 @@ class Pipeline(About):
         self._counter.begin_ahead(self.iter_setup)
 
     def _prepare(self) -> None:
-        """Begins preparing batches for whoever takes them with ``run()``, as iterators do."""
+        """Begins preparing batches for whoever takes them with ``run()``, as iterators do.
+
+        It does nothing where nothing is to be made ahead.
+        """
         self._use(BASIC)
+        if not depth(self._settings):
+            return
         self._begin_ahead()
         self._engine.schedule()
 
-    def _next_step(self) -> Step | None:
-        self._begin_ahead()
-        return self._step()
+    def _next_step(self) -> Step:
+        """The next step, for whoever counts them too: one that was dropped has no batches.
 
-    def _step(self) -> Step | None:
-        """The next step; None where the epoch of a source or of ``iter_setup()`` has ended.
-
-        Raises ``EmptyEpochError`` where an epoch ends of which all steps were dropped.
+        Raises as ``run()``.
         """
-        drops = self._settings["on_error"] == "drop"
-        if drops and self._engine.begins_epoch:
-            self._drops.begin_epoch()
-        step = self._counted_step()
-        if step is not None:
-            self._drops.count(not step.batches)
-        if step is None or step.ends_epoch:
-            dropped = self._drops.end_epoch()
-            if drops and dropped:
-                raise EmptyEpochError.of(dropped, self.quarantine())
-        return step
+        self._use(BASIC)
+        self._begin_ahead()
+        return self._taken()
 
-    def _counted_step(self) -> Step | None:
-        if self._counter.is_at_end:
-            return None
+    def _taken(self) -> Step:
+        """Takes a step of the engine, counts it, and judges the epoch if it was dropped."""
         self.build()
-        try:
-            step = self._engine.step()
-        except SampleError:
+        if self._drops and self._engine.begins_epoch:
+            self._drops.begin_epoch()
+        step = None if self._counter.is_at_end else self._engine.take()
+        if step is not None:
             self._counter.count()
-            raise
+            if failure := step.failure:
+                try:
+                    raise failure from failure.__cause__  # alone: the engine knows no reason
+                finally:
+                    # The traceback keeps this frame: with these, both would keep each other.
+                    del failure, step
+        if self._drops:
+            self._judge(step, self._drops)
         if step is None:
-            return None
-        self._counter.count()
-        if step.failure is not None:
-            raise step.failure from step.failure.__cause__  # alone: the engine knows no reason
+            raise StopIteration(_ENDED)
         return step
 
-    @property
-    def _steps(self) -> int:
-        """How many steps were handed out or failed."""
-        return self._counter.steps
+    def _judge(self, step: Step | None, drops: DropCounter) -> None:
+        """Raises ``EmptyEpochError`` where an epoch ends of which all steps were dropped."""
+        if step is not None:
+            drops.count(not step.batches)
+        if (step is None or step.ends_epoch) and (dropped := drops.end_epoch()):
+            raise EmptyEpochError.of(dropped, self.quarantine())
 
     def _handed_out(self, batches: Batches) -> Batches:
         """What the caller gets for batches: themselves."""
@@ -368,7 +358,8 @@ class Pipeline(About):
         """
         self.build()
         self._engine.restore(state, force)
-        self._drops = DropCounter()
+        self._judge_from_here()
+        self._is_left = False
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""

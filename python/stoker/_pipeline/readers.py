@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Container
 from typing import Any
 
@@ -32,13 +31,13 @@ def class_names(graph: _core.Graph, engine: _core.Pipeline) -> dict[str, list[st
 
 
 def _folders(graph: _core.Graph, reader: int) -> list[str]:
-    """The folders of a ``file_root``; none where labels do not come from all of them."""
+    """The folders of a ``file_root`` that are classes; none where labels do not come from them."""
     root = graph.argument(reader, "file_root")
-    if not root or any(graph.argument(reader, a) for a in ("files", "file_list", "dir_filters")):
+    if not root or any(graph.argument(reader, a) for a in ("files", "file_list")):
         return []
-    with os.scandir(root) as entries:
-        folders = [os.fsencode(entry.name) for entry in entries if entry.is_dir()]
-    return [os.fsdecode(folder) for folder in sorted(folders)]
+    filters = graph.argument(reader, "dir_filters") or []
+    case_sensitive = bool(graph.argument(reader, "case_sensitive_filter"))
+    return _core.class_folders(root, list(filters), case_sensitive)
 
 
 def orders(engine: _core.Pipeline) -> dict[str, Any]:

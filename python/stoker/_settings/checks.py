@@ -39,6 +39,14 @@ def anything(name: str, value: Any) -> Any:
     return value
 
 
+def flag(name: str, value: Any) -> bool:
+    """Takes a bool, also as 0 or 1."""
+    given = plain(name, value)
+    if type(given) not in (bool, int) or given not in (0, 1):
+        raise wrong(name, f"expects bool, got {shown(value)}")
+    return bool(given)
+
+
 def at_least(low: int) -> Check:
     """Takes an int that is not less."""
 
@@ -101,14 +109,18 @@ def each(name: str, value: Any) -> Any:
 
 
 def pickler(name: str, value: Any) -> Any:
-    """Takes a module that pickles, or its two functions."""
-    pair = tuple(value) if isinstance(value, (list, tuple)) else ()
-    if hasattr(value, "dumps") and hasattr(value, "loads"):
-        pair = (value.dumps, value.loads)
-    if len(pair) == 2 and all(map(callable, pair)):
+    """Takes a module that pickles, also with the keywords of its functions, or two functions."""
+    parts = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    if len(parts) == 2 and all(map(callable, parts)):
         return value
+    if parts and all(callable(getattr(parts[0], f, None)) for f in ("dumps", "loads")):
+        keywords = parts[1:]
+        if len(keywords) <= 2 and all(k is None or isinstance(k, dict) for k in keywords):
+            return value
     raise wrong(
-        name, f"expects a module with dumps and loads, or (dumps, loads), got {shown(value)}"
+        name,
+        "expects a module with dumps and loads, (module, keywords of dumps, keywords of loads), or "
+        f"(dumps, loads), got {shown(value)}",
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import textwrap
 
-from stoker._describe.signatures import entry, wrapped
+from stoker._describe.signatures import entry, python_definition, wrapped
 from stoker._settings.table import POSITIONAL, Setting, settings
 
 
@@ -14,9 +14,7 @@ def init_text(body: str, *further: str) -> str:
     """The definition of ``__init__`` as Python writes it; ``further`` parameters stand last."""
     first = [_parameter(settings()[name]) for name in POSITIONAL]
     rest = [_parameter(s) for s in settings().values() if s.name not in POSITIONAL]
-    lines = [f"    {text}," for text in ["self", *first, "*", *rest]]
-    lines += [f"    {text}" for text in further]
-    return "\n".join(["def __init__(", *lines, ") -> None:", f"    {body}"]) + "\n"
+    return python_definition("__init__", ["self", *first, "*", *rest, *further], "None", body)
 
 
 def _parameter(setting: Setting) -> str:

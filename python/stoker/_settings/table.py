@@ -106,8 +106,18 @@ PYTHON_SETTINGS = [
     Setting(
         "py_callback_pickler",
         "Any",
-        help="A module with dumps and loads, or these two, for what is sent to these processes.",
+        help="A module with dumps and loads, or these two, for what is sent to these processes. "
+        "(module, dict, dict) gives dumps and loads further keywords.",
         check=checks.pickler,
+    ),
+    Setting(
+        "exec_pipelined",
+        "bool",
+        True,
+        "With False nothing is made ahead, as with prefetch_queue_depth=0: sources and functions "
+        "are called when run() is, for one step.",
+        check=checks.flag,
+        is_saved=True,
     ),
     Setting("debug", "object", False, check=checks.warn_of_debug),
     Setting(
@@ -128,7 +138,6 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "enable_memory_stats": False,
     "exec_async": True,
     "exec_dynamic": None,
-    "exec_pipelined": True,
     "experimental_exec_dynamic": None,
     "max_streams": None,
     "stream_policy": None,
@@ -193,11 +202,20 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
             f"batch_size={shown(values['batch_size'])}, "
             f"but max_batch_size={values['max_batch_size']}"
         )
-    return values | _core.checked_settings(for_engine(values))
+    return values | _core.checked_settings(_of_engine_only(values))
 
 
 def for_engine(values: Mapping[str, Any]) -> dict[str, Any]:
     """What ``_core.Pipeline`` takes."""
+    return _of_engine_only(values) | {"prefetch_queue_depth": depth(values)}
+
+
+def depth(values: Mapping[str, Any]) -> int:
+    """How many steps are prepared ahead."""
+    return values["prefetch_queue_depth"] if values["exec_pipelined"] else 0
+
+
+def _of_engine_only(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name, setting in settings().items() if setting.of_engine}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import told
+from stoker._messages import raised
 from stoker.errors import GraphTypeError
 from stoker.types import BatchInfo, SampleInfo
 
@@ -39,11 +39,11 @@ class CallError(Exception):
     """
 
 
-def in_words(raised: BaseException) -> str:
+def in_words(failure: BaseException) -> str:
     """What a source raised, in words."""
-    is_behind = isinstance(raised, IndexError)  # probably of its own data
+    is_behind = isinstance(failure, IndexError)  # probably of its own data
     way = "; where its data ends, a source raises StopIteration" if is_behind else ""
-    return f"{type(raised).__name__}: {told(raised)}{way}"
+    return f"{raised(failure)}{way}"
 
 
 class Caller:

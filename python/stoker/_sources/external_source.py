@@ -12,11 +12,12 @@ from stoker._describe.python_arguments import Extra
 from stoker._describe.registry import Operator
 from stoker._graph.calls import add, place_of
 from stoker._graph.constants import NotAConstantError, plain
+from stoker._graph.edge import edge
 from stoker._graph.functions import document
 from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import Place, near_or_all, shown, told
+from stoker._messages import Place, near_or_all, raised, shown
 from stoker._sources.caller import Caller, Spec
 from stoker.errors import GraphError, GraphTypeError
 
@@ -50,9 +51,16 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
         nodes.append(node)
     if extra["source"] is not None:
         group = _group(extra, nodes, place)
-        nodes[0]._definition.sources.append(group)
-    results = [n.gpu() if device == "gpu" else n for n in nodes]
+        edge(nodes[0]).definition.sources.append(group)
+    results = [_on_gpu(n) if device == "gpu" else n for n in nodes]
     return results[0] if count is None else results
+
+
+def _on_gpu(node: DataNode) -> DataNode:
+    """The input's copy on the GPU; who feeds this node feeds the input."""
+    copied = node.gpu()
+    edge(node).definition.fed_as[edge(copied).node] = node.name
+    return copied
 
 
 def make_function(op: Operator) -> Callable[..., Any]:
@@ -148,16 +156,16 @@ def _group(
     depth = extra["prefetch_queue_depth"]
     if depth is not None and not extra["parallel"]:
         place.refuse(f"prefetch_queue_depth={depth} needs parallel=True")
-    graph = nodes[0]._definition.graph
+    graph = edge(nodes[0]).definition.graph
     group = SourceGroup(
         names=[n.name for n in nodes],
-        layouts=[str(graph.argument(n._node, "layout") or "") for n in nodes],
+        layouts=[str(graph.argument(edge(n).node, "layout") or "") for n in nodes],
         source=extra["source"],
         cycle=_CYCLES[extra["cycle"]],
         batch=extra["batch"],
         batch_info=extra["batch_info"],
         num_outputs=extra["num_outputs"],
-        no_copy=_flag("no_copy", graph.argument(nodes[0]._node, "no_copy"), place.refuse),
+        no_copy=_flag("no_copy", graph.argument(edge(nodes[0]).node, "no_copy"), place.refuse),
         parallel=extra["parallel"],
         depth=depth or 1,
         where=place.where,
@@ -175,7 +183,7 @@ def _check_source(group: SourceGroup, place: Place) -> None:
     except GraphError as e:
         place.refuse(str(e), type(e))
     except Exception as e:
-        refuse(f"source is a {kind} whose attributes cannot be read: {told(e)}")
+        refuse(f"source is a {kind} whose attributes cannot be read: {raised(e)}")
     if group.cycle != "no" and (not caller.is_iterable or caller.is_one_pass):
         hint = " (give the generator function itself)" if inspect.isgenerator(group.source) else ""
         refuse(

@@ -33,6 +33,7 @@ class Outcome(NamedTuple):
     failure: BaseException | None
     is_end: bool
     goes_on: bool  # the next epoch begins without a reset
+    notes: list[str]  # what is to be said of the epoch that ends here
     positions: list[Position]  # where each source stands afterwards
     done: list[Callable[[], None]]  # called once the batches are not needed any more
 
@@ -50,6 +51,7 @@ class _Record(NamedTuple):
 
     step: int
     goes_on: bool
+    notes: list[str]
     positions: list[Position]
     done: list[Callable[[], None]]
 
@@ -64,6 +66,7 @@ class Feeder:
     def __init__(self, runners: Sequence[Runner], depth: int, caller: _core.OneCaller) -> None:
         self.runners = list(runners)
         self.is_ended = False  # the user met the end of an epoch and has to call reset()
+        self.notes: list[str] = []  # what is to be said of the epochs that the user saw end
         self._depth = depth
         self._caller = caller
         # Ctrl-C cannot come in the midst of entering a lock, but of a condition, which is Python.
@@ -83,6 +86,7 @@ class Feeder:
         self._received = 0
         self._records: deque[_Record] = deque()
         self._failures: dict[int, BaseException] = {}  # by step
+        self._said_lengths = False  # that sources end their epochs at different steps
         self._process = os.getpid()
         self._positions = [r.position() for r in self.runners]
         self._last_positions = self._positions
@@ -173,6 +177,7 @@ class Feeder:
             assert outcome is not None
             self._positions = outcome.positions
             self.is_ended = self._stands_at_end = outcome.is_end and not outcome.goes_on
+            self.notes += outcome.notes
             self._changed.notify_all()
         _call_all(outcome.done)
 
@@ -198,6 +203,7 @@ class Feeder:
             assert record.step < 0
             self._meet(record)
             self.is_ended = not record.goes_on
+            self.notes += record.notes
             self._changed.notify_all()
 
     def _meet(self, record: _Record) -> None:
@@ -210,7 +216,6 @@ class Feeder:
             return
         with self._mutex:
             for runner in self.runners:
-                runner.warn_of_one_pass()
                 runner.begin_next_epoch()
             self._positions = self._last_positions = [r.position() for r in self.runners]
             self.is_ended = self._stands_at_end = False
@@ -241,6 +246,14 @@ class Feeder:
         self._positions = self._last_positions = list(positions)
         self.is_ended = self._stands_at_end = is_ended
         self._produced = self._received = self._engine.received if self._engine else 0
+
+    def begin_next_epoch(self) -> None:
+        """Drops all batches made ahead; every source begins its next epoch.
+
+        Requires: as for ``restore``.
+        """
+        positions = zip(self.runners, self._positions, strict=True)
+        self.restore([runner.next_epoch(p) for runner, p in positions], is_ended=False)
 
     def _forget(self) -> None:
         self._records.clear()
@@ -353,6 +366,7 @@ class Feeder:
             if isinstance(result, StopIteration)
         ]
         goes_on = bool(ended) and not errors and all(r.group.cycle != "no" for r in ended)
+        notes = self._notes_of_end(ended) if ended and not errors else []
         if goes_on:
             for runner in self.runners:
                 runner.begin_next_epoch()
@@ -366,7 +380,23 @@ class Feeder:
         done = [p.done for p in products]
         is_end = bool(ended) and not errors
         failure = errors[0] if errors else None
-        return Outcome(fed, failure, is_end, goes_on, self._last_positions, done)
+        return Outcome(fed, failure, is_end, goes_on, notes, self._last_positions, done)
+
+    def _notes_of_end(self, ended: Sequence[Runner]) -> list[str]:
+        """What is to be said of an epoch that these sources end."""
+        if empty := [text for runner in ended if (text := runner.emptiness())]:
+            return empty
+        others = [r for r in self.runners if r not in ended and r.group.cycle != "quiet"]
+        if not others or self._said_lengths:
+            return []
+        self._said_lengths = True
+        return [
+            f"{ended[0].group.place()} ended its epoch after {ended[0].iteration} batches, where "
+            f"{others[0].group.place()} had more to give. The epoch ends with the shorter source, "
+            "and what the other has left of its own is not given: let both end at the same batch, "
+            "or give cycle='quiet' to an iterable that shall go round beside the other. This is "
+            "said once"
+        ]
 
     def _passes_on(self, runner: Runner, failure: BaseException) -> bool:
         """Whether a failure ends the turn and is raised, instead of being that of its step."""
@@ -392,7 +422,9 @@ class Feeder:
 
     def _record(self, outcome: Outcome) -> None:
         step = -1 if outcome.is_end else self._produced
-        self._records.append(_Record(step, outcome.goes_on, outcome.positions, outcome.done))
+        self._records.append(
+            _Record(step, outcome.goes_on, outcome.notes, outcome.positions, outcome.done)
+        )
         if outcome.failure is not None:
             self._failures[step] = outcome.failure
         self._produced += not outcome.is_end

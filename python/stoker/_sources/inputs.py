@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import warnings
 from collections.abc import Mapping
@@ -15,12 +16,13 @@ from stoker._describe.registry import operators
 from stoker._graph.definition import Definition
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import near_or_all, told, user_level
+from stoker._settings.table import depth
 from stoker._sources.arrays import to_fed
 from stoker.errors import GraphError, SourceError, StateError
 
 if TYPE_CHECKING:
     from stoker._sources.feeder import Feeder
-    from stoker._sources.runner import Position
+    from stoker._sources.runner import Position, Runner
     from stoker._sources.worker_pool import WorkerPool
 
 _WAIT_MS = 50
@@ -53,7 +55,10 @@ class Inputs:
     def __init__(
         self, definition: Definition, caller: _core.OneCaller, calls_sources_itself: bool
     ) -> None:
-        """``calls_sources_itself``: sources are called in the thread that runs the pipeline."""
+        """``calls_sources_itself``: sources are called in the thread that runs the pipeline.
+
+        They also are where nothing is made ahead.
+        """
         self._definition = definition
         self._calls_sources_itself = calls_sources_itself
         self._caller = caller
@@ -67,7 +72,7 @@ class Inputs:
         self._pending: dict[str, list[tuple[_core.Fed, bool]]] = {}
 
     def __del__(self) -> None:
-        if self._feeder is not None:
+        if self._feeder is not None and not sys.is_finalizing():  # then no thread runs any more
             self._feeder.end()
 
     def open(self, settings: Mapping[str, Any]) -> None:
@@ -85,7 +90,7 @@ class Inputs:
         from stoker._sources.feeder import Feeder
         from stoker._sources.runner import Runner
 
-        batch_size, depth = self._batch_size, settings["prefetch_queue_depth"]
+        batch_size, ahead = self._batch_size, depth(settings)
         runners: list[Runner] = []
         parallel = [g for g in groups if g.parallel]
         if parallel:
@@ -98,8 +103,8 @@ class Inputs:
                 runners.append(ParallelRunner(group, batch_size, self._pool))
             else:
                 runners.append(Runner(group, batch_size))
-        kind = CallingFeeder if self._calls_sources_itself else Feeder
-        self._feeder = kind(runners, depth, self._caller)
+        kind = CallingFeeder if self._calls_sources_itself or not ahead else Feeder
+        self._feeder = kind(runners, max(1, ahead), self._caller)
 
     def _with_unread(self, group: SourceGroup) -> SourceGroup:
         """The group with a note of its outputs that nothing reads. Warns of them."""
@@ -151,15 +156,13 @@ class Inputs:
                 found.append((name, i))
         return found
 
-    def feed_first(self, engine: _core.Pipeline) -> bool:
-        """Feeds copies of the first batches to an engine that learns other types.
+    def feed_first(self, engine: _core.Pipeline, graph: _core.Graph) -> bool:
+        """Feeds copies of the first batches to an engine that learns other types by this graph.
 
         Returns whether it needs any. Requires: the types of all inputs are known. Raises what
         ``learn_types`` raises.
         """
-        names = [
-            name for name in _input_nodes(self._definition.graph).values() if engine.is_used(name)
-        ]
+        names = [name for name in _input_nodes(graph).values() if engine.is_used(name)]
         fed: dict[str, _core.Fed] = {}
         if any(self._source_of(name) for name in names):
             fed = self._first_of_sources(names[0])
@@ -249,6 +252,16 @@ class Inputs:
         """Whether this is an input without a source."""
         return name in _input_nodes(self._definition.graph).values() and not self._source_of(name)
 
+    @property
+    def pool(self) -> WorkerPool | None:
+        """The worker processes; None where no source wants any, and until ``open()``."""
+        return self._pool
+
+    def names_fed_by_hand(self) -> list[str]:
+        """The inputs without a source, in the order of their definition."""
+        names = _input_nodes(self._definition.graph).values()
+        return [name for name in names if not self._source_of(name)]
+
     def shared_memory(self) -> list[int]:
         """The sizes in bytes of the memory that worker processes share."""
         return [] if self._pool is None else self._pool.shared_memory()
@@ -279,6 +292,13 @@ class Inputs:
         if self._feeder is not None:
             self._feeder.meet_end()
 
+    def take_notes(self) -> list[str]:
+        """What is to be said of the epochs that ended since the last call."""
+        if self._feeder is None:
+            return []
+        notes, self._feeder.notes = self._feeder.notes, []
+        return notes
+
     @property
     def is_ended(self) -> bool:
         return self._feeder is not None and self._feeder.is_ended
@@ -292,6 +312,29 @@ class Inputs:
         """Begins the sources' next epoch if one has ended."""
         if self._feeder is not None:
             self._feeder.reset()
+
+    @property
+    def end_epochs(self) -> bool:
+        """Whether there is a source that ends epochs, rather than going round."""
+        return any(runner.group.cycle != "quiet" for runner in self._runners())
+
+    def who_goes_on(self) -> str:
+        """Who cannot begin its next epoch before this one has ended, in words; "" for no one."""
+        for name in _input_nodes(self._definition.graph).values():
+            if name not in self._unread and self._source_of(name) is None:
+                return f"external_source '{name}', which is fed by hand,"
+        stuck = (r.group.place() for r in self._runners() if not r.begins_anew)
+        return next(stuck, "")
+
+    def begin_next_epoch(self) -> None:
+        """Begins the next epoch of all sources. Requires: stopped, and the engine holds no fed
+        batch.
+        """
+        if self._feeder is not None:
+            self._feeder.begin_next_epoch()
+
+    def _runners(self) -> list[Runner]:
+        return [] if self._feeder is None else self._feeder.runners
 
     # State.
 
@@ -323,7 +366,7 @@ class Inputs:
         """
         from stoker._sources.runner import Position
 
-        runners = self._feeder.runners if self._feeder is not None else []
+        runners = self._runners()
         names = [r.group.names[0] for r in runners]
         if set(names) != set(state):
             raise StateError(

@@ -151,14 +151,24 @@ class ParallelRunner(Runner):
                 if reply.is_end:
                     raise StopIteration
                 assert reply.error is not None
-                where, what, text = reply.error
-                raise self._failure(f"{where} in a worker process", what) from WorkerError(text)
+                raise self._failure_of(reply) from WorkerError(reply.error.traceback)
         self._state = replies[-1][0].state
         parts = [slot.read(_table(reply)) for reply, slot, _ in replies]
         if len(parts) == 1:
             return Product(parts[0], True, done)
         return Product(
             [list(itertools.chain(*column)) for column in zip(*parts, strict=True)], True, done
+        )
+
+    def _failure_of(self, reply: Reply) -> SourceError:
+        assert reply.error is not None
+        where, what, _ = reply.error
+        if not reply.is_unloaded:
+            return self._failure(f"{where}, in a worker process", what)
+        return self._failed(
+            f"cannot be loaded in a worker process: {what}. Such a process has only what modules "
+            "have: put the source, and what it uses, into a module that can be imported there, or "
+            "let the processes inherit it with py_start_method='fork'"
         )
 
 

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import told, user_level
+from stoker._messages import raised
 from stoker._sources.caller import Caller, CallError, Data, Spec, in_words
 from stoker.errors import SourceError, StateError
 
@@ -74,24 +73,41 @@ class Runner:
 
     def _failure(self, where: str, what: str) -> SourceError:
         """The error for a failed call. The iteration counts as made."""
-        text = f"iteration {self._iteration} of epoch {self._epoch}{where}: {what}"
+        at = f"iteration {self._iteration} of epoch {self._epoch}{where}"
+        return self._failed(f"failed in {at}: {what}")
+
+    def _failed(self, how: str) -> SourceError:
         self._iteration += 1
-        return SourceError(f"{self.group.place()} failed in {text}")
+        return SourceError(f"{self.group.place()} {how}")
 
     def take_back(self) -> None:
         """Makes the next call the same as the last one, which failed."""
         self._iteration -= 1
 
-    def warn_of_one_pass(self) -> None:
-        """Warns where the source has given all that it has, so that no epoch follows."""
-        if self._caller.is_one_pass and not self._caller.has_state and self._iteration > 0:
-            kind = type(self.group.source).__name__
-            warnings.warn(
-                f"{self.group.place()} is a {kind}, which gives one epoch, and that has ended: "
-                "this epoch has no batches. Give the generator function itself, or an iterable "
-                "that begins anew",
-                stacklevel=user_level(),
-            )
+    @property
+    def iteration(self) -> int:
+        """How many batches of this epoch the source was asked for."""
+        return self._iteration
+
+    def emptiness(self) -> str:
+        """Why the epoch that ends here has no batch of this source, in words; "" if it has one."""
+        if self._iteration > 0:
+            return ""
+        what = "no batch" if self.group.batch else f"no whole batch of {self.batch_size} samples"
+        text = f"{self.group.place()} gave {what} in epoch {self._epoch}, so that epoch is empty"
+        if self._epoch == 0:
+            return f"{text}. Was the source used up before, or is there nothing behind it?"
+        kind = type(self.group.source).__name__
+        way = "an iterable that begins anew with each iter(), or a callable of the iteration"
+        if self._caller.is_one_pass:
+            way = f"the generator function itself, or {way}: a {kind} gives one epoch only"
+        return f"{text}. A source must begin anew behind its StopIteration: give {way}"
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether the next epoch can be had before this one has ended."""
+        can_rewind = self._caller.is_iterable and not self._caller.is_one_pass
+        return self._caller.takes_index or can_rewind
 
     def begin_next_epoch(self) -> None:
         self._epoch += 1
@@ -111,6 +127,14 @@ class Runner:
 
     # State.
 
+    def next_epoch(self, position: Position) -> Position:
+        """The beginning of the epoch behind that of ``position``.
+
+        A callable keeps its own state there, an iterable has none before its ``iter()``.
+        """
+        state = None if self._caller.is_iterable else position.state
+        return Position(position.epoch + 1, 0, state)
+
     @property
     def is_resumable(self) -> bool:
         return self._caller.takes_index or self._caller.has_state
@@ -119,7 +143,7 @@ class Runner:
         try:
             state = self._caller.state()
         except Exception as e:
-            raise SourceError(f"{self.group.place()} failed to give its state: {told(e)}") from e
+            raise SourceError(f"{self.group.place()} failed to give its state: {raised(e)}") from e
         return Position(self._epoch, self._iteration, state)
 
     def restore(self, position: Position) -> None:
@@ -127,7 +151,7 @@ class Runner:
         try:
             self._caller.restore(position.state)
         except Exception as e:
-            raise SourceError(f"{self.group.place()} failed to take its state: {told(e)}") from e
+            raise SourceError(f"{self.group.place()} failed to take its state: {raised(e)}") from e
 
     def require_resumable(self) -> None:
         if not self.is_resumable:

@@ -11,7 +11,7 @@ import pickle
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -35,17 +35,26 @@ class Task(NamedTuple):
     state: str | None = None  # the state from which an iterable continues
 
 
+class Failure(NamedTuple):
+    """What was raised: in which call, e.g. ", sample 3", the message and the traceback."""
+
+    where: str
+    what: str
+    traceback: str
+
+
 class Reply(NamedTuple):
     """The result of a task.
 
-    ``table`` says what was written. ``is_end``: the source raised StopIteration. ``error`` is the
-    place, the message and the traceback of a failure.
+    ``table`` says what was written. ``is_end``: the source raised StopIteration. ``error`` is a
+    failure; it ``is_unloaded`` where the process could not even load its sources.
     """
 
     number: int
     table: Table | None = None
     is_end: bool = False
-    error: tuple[str, str, str] | None = None
+    error: Failure | None = None
+    is_unloaded: bool = False
     state: str | None = None  # the state of an iterable after the task
 
 
@@ -54,7 +63,8 @@ class Payload(NamedTuple):
 
     sources: Sequence[Any] | bytes
     specs: Sequence[Spec]
-    loads: Callable[[bytes], Any] | str | None = None  # a str names a module with a loads()
+    loads: Callable[..., Any] | str | None = None  # a str names a module with a loads()
+    keywords: Mapping[str, Any] = {}  # of ``loads``
 
     def callers(self) -> list[Caller]:
         sources = self.sources
@@ -62,7 +72,7 @@ class Payload(NamedTuple):
             loads = self.loads or pickle.loads
             if isinstance(loads, str):
                 loads = importlib.import_module(loads).loads
-            sources = loads(sources)
+            sources = loads(sources, **self.keywords)
         return [Caller(s, spec) for s, spec in zip(sources, self.specs, strict=True)]
 
 
@@ -72,18 +82,18 @@ def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pipeline's process handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     callers: list[Caller] = []
-    failure: tuple[str, str, str] | None = None
+    failure: Failure | None = None
     try:
         callers = payload.callers()
     except Exception as e:  # reported by the first task
-        failure = ("loading the sources", *_told(e))
+        failure = _failure("", e)
     try:
         while True:
             task = tasks.recv()
             if task is None:
                 return
             if failure is not None:
-                tasks.send(Reply(task.number, error=failure))
+                tasks.send(Reply(task.number, error=failure, is_unloaded=True))
             else:
                 tasks.send(run(task, callers[task.source], slots[task.slot]))
     except (EOFError, OSError):
@@ -116,10 +126,10 @@ def run(task: Task, caller: Caller, slot: Slot) -> Reply:
     except CallError as e:
         cause = e.__cause__
         assert cause is not None
-        return Reply(task.number, error=(str(e), *_told(cause)))
+        return Reply(task.number, error=_failure(str(e), cause))
     except BaseException as e:
-        return Reply(task.number, error=("", *_told(e)))
+        return Reply(task.number, error=_failure("", e))
 
 
-def _told(e: BaseException) -> tuple[str, str]:
-    return in_words(e), "".join(traceback.format_exception(e))
+def _failure(where: str, e: BaseException) -> Failure:
+    return Failure(where, in_words(e), "".join(traceback.format_exception(e)))

@@ -5,19 +5,22 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import multiprocessing
 import os
 import signal
 import weakref
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from multiprocessing import connection
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import told
+from stoker._messages import raised, told
+from stoker._settings.table import depth
 from stoker._sources import by_value
 from stoker._sources.caller import Spec
 from stoker._sources.shared import Slot
@@ -43,7 +46,7 @@ class WorkerPool:
 
     def __init__(self, groups: Sequence[SourceGroup], settings: Mapping[str, Any]) -> None:
         batch_size: int = settings["batch_size"]
-        depth: int = settings["prefetch_queue_depth"]
+        ahead = depth(settings)
         self.size: int = settings["py_num_workers"]
         if self.size == 0:
             raise GraphError(
@@ -56,7 +59,7 @@ class WorkerPool:
         # Each group needs slots for the batch that is waited for, for those that workers prepare
         # ahead, and for those that wait to be received.
         chunks = min(self.size, batch_size)
-        self._slot_count = sum((g.depth + depth + 1) * chunks for g in groups)
+        self._slot_count = sum((g.depth + ahead + 1) * chunks for g in groups)
         self._numbers = itertools.count()
         self._workers: list[_Worker] = []
         self._slots: list[Slot] = []
@@ -64,6 +67,7 @@ class WorkerPool:
         self._doing: dict[int, tuple[int, int]] = {}  # the worker and the slot of each task
         self._tasks: dict[int, Task] = {}  # those that are in _doing
         self._handed_out: list[int] = []  # how many tasks each worker was given
+        self._is_proven = False  # a worker that was started as these are has replied
         self.replies: dict[int, tuple[Reply, Slot, int]] = {}
         self._unwanted: set[int] = set()  # tasks whose replies nobody waits for
         self.generation = 0  # counts the starts of the processes
@@ -84,7 +88,6 @@ class WorkerPool:
         if self._workers:
             return
         self.generation += 1
-        self._slots = [Slot() for _ in range(self._slot_count)]
         self.free = deque(range(self._slot_count))
         self._doing.clear()
         self._tasks.clear()
@@ -93,12 +96,27 @@ class WorkerPool:
         payload = self._payload()
         context = multiprocessing.get_context(self._settings["py_start_method"])
         try:
+            for _ in range(self._slot_count):
+                self._slots.append(Slot())
             for k in range(self.size):
                 self._workers.append(self._start_one(context, k, payload))
-        except BaseException:
+        except BaseException as e:
             self.stop()
+            if isinstance(e, OSError):
+                self._refuse(e)
             raise
         self._handed_out = [0] * len(self._workers)
+
+    def _refuse(self, e: OSError) -> NoReturn:
+        """Says what the pool needs that the system does not give."""
+        files = self._slot_count + 3 * self.size  # a process has two pipes, one with two ends here
+        way = "give fewer py_num_workers"
+        if e.errno in (errno.EMFILE, errno.ENFILE):
+            way += ", a lower prefetch_queue_depth, or raise the limit with ulimit -n"
+        raise SourceError(
+            f"{self.size} worker processes (py_num_workers) with {files} open files cannot be "
+            f"started: {told(e)}; {way}"
+        ) from e
 
     def _start_one(self, context: Any, k: int, payload: Payload) -> _Worker:
         ours, theirs = context.Pipe()
@@ -120,13 +138,13 @@ class WorkerPool:
         sources = [g.source for g in self._groups]
         if self._settings["py_start_method"] == "fork":
             return Payload(sources, self._specs)
-        dumps, loads = _pickler(self._settings["py_callback_pickler"])
+        dumps, loads, keywords = _pickler(self._settings["py_callback_pickler"])
         try:
-            return Payload(dumps(sources), self._specs, loads)
+            return Payload(dumps(sources), self._specs, loads, keywords)
         except Exception as e:
             raise GraphError(
-                f"{self._groups[0].place()} cannot be sent to a worker process: {told(e)}. Give a "
-                "function of a module, py_callback_pickler=, or py_start_method='fork'"
+                f"{self._groups[0].place()} cannot be sent to a worker process: {raised(e)}. Give "
+                "a function of a module, py_callback_pickler=, or py_start_method='fork'"
             ) from e
 
     def shared_memory(self) -> list[int]:
@@ -189,6 +207,7 @@ class WorkerPool:
             self._mourn()
 
     def _take(self, reply: Reply) -> None:
+        self._is_proven = True
         _, slot = self._doing.pop(reply.number)
         del self._tasks[reply.number]
         if reply.number in self._unwanted:
@@ -218,6 +237,14 @@ class WorkerPool:
         if dead:
             at = self._at_work_on(dead[0])
             death = f"worker process {dead[0].pid} {_ending(dead[0].exitcode)}{at}"
+            if dead[0].exitcode == -signal.SIGKILL:
+                death += ", as the system does where memory runs out"
+            elif not self._is_proven and self._settings["py_start_method"] != "fork":
+                death += (
+                    ", before any worker had replied. Such a process begins by importing the "
+                    "script: what makes and runs the pipeline stands there under "
+                    "if __name__ == '__main__':"
+                )
         death += "; the others were stopped, the next run() starts new ones"
         for worker in self._workers:
             worker.process.kill()
@@ -239,7 +266,8 @@ class WorkerPool:
             return f" in iteration {task.iteration} of epoch {task.epoch}"
         first = task.iteration * spec.batch_size + task.first
         last = first + task.samples - 1
-        return f" in samples {first} to {last} of epoch {task.epoch} (SampleInfo.idx_in_epoch)"
+        which = f"samples {first} to {last}" if last > first else f"sample {first}"
+        return f" in {which} of epoch {task.epoch} (SampleInfo.idx_in_epoch)"
 
 
 def _leave_to_parent() -> None:
@@ -259,13 +287,16 @@ def _ending(code: int) -> str:
     return f"was killed by signal {-code} ({signal.Signals(-code).name})"
 
 
-def _pickler(pickler: Any) -> tuple[Any, Any]:
-    """The function that pickles, and what the worker needs to unpickle."""
+def _pickler(pickler: Any) -> tuple[Callable[[Any], bytes], Any, dict[str, Any]]:
+    """The function that pickles, and what the worker needs to unpickle: a function, its keywords.
+
+    A module cannot be sent, so its name stands for its function.
+    """
     if pickler is None:
-        return by_value.dumps, None
-    if isinstance(pickler, ModuleType):
-        return pickler.dumps, pickler.__name__
-    if hasattr(pickler, "dumps"):
-        return pickler.dumps, pickler.loads
-    dumps, loads = pickler
-    return dumps, loads
+        return by_value.dumps, None, {}
+    parts = pickler if isinstance(pickler, (list, tuple)) else (pickler,)
+    if callable(parts[0]) and not hasattr(parts[0], "dumps"):
+        return parts[0], parts[1], {}
+    module, for_dumps, for_loads = [*parts, None, None][:3]
+    loads = module.__name__ if isinstance(module, ModuleType) else module.loads
+    return partial(module.dumps, **(for_dumps or {})), loads, for_loads or {}

@@ -15,6 +15,7 @@ import numpy
 from stoker import fn
 from stoker._conditionals.branches import choose
 from stoker._graph.calls import constant
+from stoker._graph.edge import edge
 from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
 from stoker._messages import Place, shown, user_line
@@ -273,6 +274,15 @@ def select(
     return among(0, len(ops))
 
 
+def forbid_unused_arguments(
+    augmentations: Sequence[Augmentation], named: Mapping[str, Any], call: str
+) -> None:
+    """Raises ``GraphError`` if there is a named argument that no augmentation takes."""
+    unused = sorted(set(named).difference(*[aug._names for aug in augmentations]))
+    if unused:
+        raise GraphError(f"{call}: no augmentation takes {', '.join(unused)}")
+
+
 def drawn_seed(seed: int | None, number: int) -> int | None:
     """The seed of one of several draws."""
     return None if seed is None else seed + number
@@ -295,7 +305,7 @@ def expect_images(who: str, data: Any) -> None:
     place = Place(who, None, user_line())
     if not isinstance(data, DataNode):
         place.refuse(f"data expects a node, got {shown(data)}")
-    data._definition.layouts.append((place, data._node, data._output, "HWC"))
+    edge(data).definition.layouts.append((place, edge(data).node, edge(data).output, "HWC"))
 
 
 def refuse_unknown(augmentations: Sequence[Augmentation], given: Mapping[str, Any]) -> None:

@@ -21,17 +21,25 @@ SITE = str(Path(__file__).parent / "site")
 
 
 class Mirror(ModuleType):
-    """A module of DALI. Looks names up in ``names`` first, then in ``target``, Stoker's module."""
+    """A module of DALI. Looks names up in ``names`` first, then in ``target``, Stoker's module.
+
+    The entry ``on_demand`` of ``names`` holds names whose values are found out when they are asked
+    for, by functions.
+    """
 
     def __init__(self, name: str, names: dict[str, Any], target: object) -> None:
         super().__init__(name, f"{name}, as Stoker has it.")
         self.__path__: list[str] = []
-        self.__dict__.update(names)
+        own = dict(names)
+        self.__dict__["_on_demand"] = own.pop("on_demand", {})
+        self.__dict__.update(own)
         self.__dict__["_target"] = target
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return [n for n in dir(self) if not n.startswith("_")]
+        if name in self.__dict__["_on_demand"]:
+            return self.__dict__["_on_demand"][name]()
         if name.startswith("__"):
             raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
         dotted = _below(f"{self.__name__}.{name}")

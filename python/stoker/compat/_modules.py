@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -21,13 +22,19 @@ _STANDS_FOR = {
     "auto_aug.augmentations": "stoker.auto_aug.augmentations",
     "auto_aug.auto_augment": "stoker.auto_aug.auto_augment",
     "auto_aug.core": "stoker.auto_aug.core",
+    "auto_aug.core._augmentation": "stoker.auto_aug.core",
+    "auto_aug.core._select": "stoker.auto_aug.core",
+    "auto_aug.core.policy": "stoker.auto_aug.core",
     "auto_aug.rand_augment": "stoker.auto_aug.rand_augment",
     "auto_aug.trivial_augment": "stoker.auto_aug.trivial_augment",
     "math": "stoker.math",
     "plugin.jax": "stoker.jax",
     "plugin.jax.clu": "stoker.jax.clu",
+    "plugin.jax.iterator": "stoker.jax",
     "plugin.mxnet": "stoker.mxnet",
     "plugin.pytorch": "stoker.torch",
+    "plugin.pytorch.experimental.proxy": "stoker.frameworks.torch_proxy",
+    "plugin.pytorch.proxy": "stoker.frameworks.torch_proxy",
     "plugin.tf": "stoker.tensorflow",
     "tfrecord": "stoker.tfrecord",
 }
@@ -42,7 +49,7 @@ def contents(dotted: str) -> Contents | None:
     if dotted in _OWN:
         return _OWN[dotted](), None
     if dotted in ("types", "backend_impl.types"):
-        return _types(), importlib.import_module("stoker.types")
+        return _types(dotted), importlib.import_module("stoker.types")
     if dotted in _STANDS_FOR:
         return {}, importlib.import_module(_STANDS_FOR[dotted])
     package, _, folder = dotted.partition(".")
@@ -54,21 +61,59 @@ def _operators(package: str, folder: str) -> Contents | None:
     importlib.import_module(f"stoker.{package}")
     name = f"stoker.{package}" + (f".{folder}" if folder else "")
     if name in sys.modules:
-        return _private_names() if name == "stoker.ops" else {}, sys.modules[name]
+        return _MORE_OF.get(name, dict)(), sys.modules[name]
     is_folder = any(n.startswith(f"{folder}.") for n in names()["operators"])
     return ({}, None) if is_folder else None
 
 
-def _private_names() -> dict[str, Any]:
-    """Names of ``ops`` that scripts use though they are private."""
+def _more_of_ops() -> dict[str, Any]:
+    """What ``ops`` has besides operators; scripts use private names, too."""
     from stoker import DataNode
     from stoker.compat._samples import capsule_of, writable_array_of
 
     return {
         "_DataNode": DataNode,
+        "_op_name": _operator_of_schema,
+        **{f"{kind}_ops": _names_of_operators(kind) for kind in ("cpu", "gpu", "mixed")},
         "_dlpack_from_array": capsule_of,
         "_dlpack_to_array": writable_array_of,
     }
+
+
+def _more_of_fn() -> dict[str, Any]:
+    return {"_to_snake_case": _snake_case}
+
+
+_MORE_OF: dict[str, Callable[[], dict[str, Any]]] = {
+    "stoker.ops": _more_of_ops,
+    "stoker.fn": _more_of_fn,
+}
+
+
+def _snake_case(name: str) -> str:
+    """The name of a class as that of a function: ``random_bbox_crop`` for ``RandomBBoxCrop``."""
+    border = r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])"
+    return re.sub(border, "_", _one_word(name)).lower()
+
+
+def _one_word(name: str) -> str:
+    """The name with words of capitals that go together written as words are."""
+    for old, new in (("BBox", "Bbox"), ("TFRecord", "Tfrecord")):
+        name = name.replace(old, new)
+    return name
+
+
+def _operator_of_schema(schema: str, api: str = "fn") -> str:
+    """The dotted name of an operator, by the one that DALI's own table has."""
+    *folders, last = schema.split("__")
+    return ".".join([*folders, _snake_case(last) if api == "fn" else last])
+
+
+def _names_of_operators(device: str) -> Callable[[], set[str]]:
+    from stoker.compat import _backend
+
+    listed = _backend.registered(device)
+    return lambda: set(listed())
 
 
 def with_schema_name(function: Any, dotted: str) -> Any:
@@ -90,6 +135,8 @@ def _top() -> dict[str, Any]:
         "pipeline_def": pipeline_def,
         "newaxis": newaxis,
         "__version__": names()["version"],
+        "__git_sha__": "",  # there is no such commit
+        "on_demand": {"__cuda_version__": _cuda_version},
         "__file__": __file__,
     }
 
@@ -105,7 +152,8 @@ def _experimental() -> dict[str, Any]:
 
 
 def _tensors() -> dict[str, Any]:
-    from stoker.compat._tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+    from stoker.compat._gpu_tensors import TensorGPU, TensorListGPU
+    from stoker.compat._tensors import TensorCPU, TensorListCPU
 
     return {
         "TensorCPU": TensorCPU,
@@ -115,10 +163,12 @@ def _tensors() -> dict[str, Any]:
     }
 
 
-def _types() -> dict[str, Any]:
+def _types(dotted: str) -> dict[str, Any]:
+    from stoker import types
     from stoker.compat import _types as more
 
-    return {name: getattr(more, name) for name in more.__all__}
+    own = {"_DALIDataType": types.DType} if dotted.startswith("backend") else {}
+    return {**own, **{name: getattr(more, name) for name in more.__all__}}
 
 
 # Functions of the backend that have nothing to do here, and what they return.
@@ -137,13 +187,30 @@ _OF_NO_EFFECT = {
 }
 
 
-def _backend() -> dict[str, Any]:
+def _cuda_version() -> int:
     from stoker.compat import _backend
+
+    return _backend.cuda_version()
+
+
+def _backend() -> dict[str, Any]:
+    from stoker.compat import _backend, _schema
 
     return {
         **_tensors(),
         **{name: _backend.without_effect(name, r) for name, r in _OF_NO_EFFECT.items()},
+        **{f"Get{lib}Version": _backend.not_used(lib) for lib in ("Npp", "Cufft", "Nvimgcodec")},
+        "CheckDLPackCapsule": _backend.CheckDLPackCapsule,
+        "GetCUDACurrentDevice": _backend.GetCUDACurrentDevice,
         "GetCUDADeviceCount": _backend.GetCUDADeviceCount,
+        "GetCudaVersion": _backend.cuda_version_number,
+        "GetNvjpegVersion": _backend.GetNvjpegVersion,
+        "GetSchema": _schema.GetSchema,
+        "IsDriverInitialized": _backend.IsDriverInitialized,
+        "LoadLibrary": _backend.load_library,
+        "OpSchema": _schema.OpSchema,
+        "TryGetSchema": _schema.TryGetSchema,
+        "on_demand": {"__cuda_version__": _cuda_version},
         "RegisteredCPUOps": _backend.registered("cpu"),
         "RegisteredGPUOps": _backend.registered("gpu"),
         "RegisteredMixedOps": _backend.registered("mixed"),
@@ -164,6 +231,23 @@ def _sysconfig() -> dict[str, Any]:
     return {f"get_{what}": _backend.no_headers for what in asked}
 
 
+def _torch_utils() -> dict[str, Any]:
+    from stoker import torch as stoker_torch
+
+    def to_torch_tensor(tensor: Any, copy: bool) -> Any:
+        """A tensor of PyTorch, on the same memory unless it is to be a copy."""
+        import torch
+
+        made = torch.from_dlpack(tensor)
+        return made.clone() if copy else made
+
+    shared = ("feed_ndarray", "to_torch_type")
+    return {
+        "to_torch_tensor": to_torch_tensor,
+        **{name: getattr(stoker_torch, name) for name in shared},
+    }
+
+
 def _external_source() -> dict[str, Any]:
     from stoker import fn, ops
 
@@ -174,6 +258,23 @@ def _pickling() -> dict[str, Any]:
     from stoker._sources.by_value import pickle_by_value
 
     return {"pickle_by_value": pickle_by_value}
+
+
+def _unused_arguments() -> dict[str, Any]:
+    from stoker.auto_aug.core import forbid_unused_arguments
+
+    return {"forbid_unused_kwargs": forbid_unused_arguments}
+
+
+def _jax_integration() -> dict[str, Any]:
+    def to_jax_array(tensor: Any, copy: bool) -> Any:
+        """An array of JAX, on the same memory where it can be unless it is to be a copy."""
+        import jax
+
+        array = jax.dlpack.from_dlpack(tensor)
+        return array.copy() if copy else array
+
+    return {"_to_jax_array": to_jax_array}
 
 
 def _base_iterator() -> dict[str, Any]:
@@ -215,6 +316,7 @@ def _conditional() -> dict[str, Any]:
 _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "": _top,
     "_conditionals": dict,  # tests import it
+    "auto_aug.core._args": _unused_arguments,
     "backend": _backend,
     "backend_impl": _backend,
     "data_node": _data_node,
@@ -226,12 +328,15 @@ _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "pipeline.experimental": _experimental,
     "plugin": dict,
     "plugin.base_iterator": _base_iterator,
+    "plugin.jax.integration": _jax_integration,
     "plugin.jax.fn": _one("stoker.jax", "jax_function"),
     "plugin.numba": _one("stoker.ops", "NumbaFunction"),
     "plugin.numba.experimental": _one("stoker.ops", "NumbaFunction"),
     "plugin.numba.fn": dict,
     "plugin.numba.fn.experimental": _numba,
+    "plugin.pytorch.experimental": dict,
     "plugin.pytorch.fn": _one("stoker.fn", "torch_python_function"),
+    "plugin.pytorch.torch_utils": _torch_utils,
     "plugin_manager": _plugin_manager,
     "sysconfig": _sysconfig,
     "tensors": _tensors,

@@ -7,18 +7,23 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from stoker import Batch
+from stoker._describe.registry import Operator
 from stoker._graph.definition import Manner
 from stoker._messages import shown
 from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
+from stoker._settings.table import depth
 from stoker._settings.table import settings as pipeline_settings
+from stoker.compat._gpu_tensors import as_list
 from stoker.compat._report import report
-from stoker.compat._tensors import as_list
-from stoker.compat._types import to_dali_type
-from stoker.errors import SourceError
+from stoker.compat._types import to_dali_type, types_of_outputs
+from stoker.errors import GraphError, SourceError
+
+if TYPE_CHECKING:
+    from stoker._sources.worker_pool import WorkerPool
 
 
 class StreamPolicy(Enum):
@@ -45,9 +50,31 @@ class _Established(Manner):
     lists_outputs = True
     unpacks_lists_of_one = True
     copies_inputs = True
+    narrows_outputs = True
+
+    def defaults(self, op: Operator) -> Mapping[str, Any]:
+        """What resizes takes the outermost pixel again where its filter reaches beyond the edge."""
+        omits = any(a["name"] == "border" and "omit" in a["names"] for a in op["arguments"])
+        return {"border": "clamp"} if omits else {}
 
     def without_effect(self, what: str) -> None:
         report.ignore(what)
+
+
+class PyPool:
+    """The worker processes of a pipeline's sources."""
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool = pool
+
+    @property
+    def num_workers(self) -> int:
+        """How many there are to be."""
+        return self._pool.size
+
+    def pids(self) -> list[int]:
+        """The numbers of the processes that run."""
+        return [int(process.pid) for process in self._pool.workers()]
 
 
 class Pipeline(pipeline.Pipeline):
@@ -75,6 +102,8 @@ class Pipeline(pipeline.Pipeline):
 
     def _take(self, given: dict[str, Any]) -> None:
         depth = given["prefetch_queue_depth"]
+        if isinstance(depth, int) and depth < 1:
+            raise GraphError(f"Pipeline: prefetch_queue_depth expects at least 1, got {depth}")
         super()._take(given)  # type: ignore[misc] # the stub of settings leaves it out
         one = self._settings["prefetch_queue_depth"]
         self._depth: Any = dict(depth) if isinstance(depth, Mapping) else one
@@ -107,7 +136,7 @@ class Pipeline(pipeline.Pipeline):
         self.build()
         if not self._engine.inputs.is_fed_by_hand(input_name):
             raise KeyError(f"the pipeline has no input named '{input_name}'")
-        return int(self._settings["prefetch_queue_depth"])
+        return max(1, depth(self._settings))
 
     def output_stream(self) -> None:
         """None: outputs belong to no stream of their own, consumers wait by themselves."""
@@ -123,9 +152,20 @@ class Pipeline(pipeline.Pipeline):
             "per_sample_capacities": [-(-size // batch_size) for size in sizes],
         }
 
-    def _step(self) -> Any:
+    # What tests and subclasses look at, though it is private there.
+
+    @property
+    def _py_pool(self) -> PyPool | None:
+        pool = self._engine.inputs.pool
+        return None if pool is None else PyPool(pool)
+
+    @property
+    def _py_num_workers(self) -> int | None:
+        return self.py_num_workers
+
+    def _taken(self) -> Any:
         try:
-            return super()._step()
+            return super()._taken()
         except SourceError as e:
             if e.__cause__ is None:
                 raise
@@ -160,6 +200,20 @@ class Pipeline(pipeline.Pipeline):
         return None if self._has_no_workers else self._settings["py_num_workers"]
 
     @property
+    def max_streams(self) -> int:
+        """The setting of this name, which has no effect; -1 unless it was given."""
+        return self._given("max_streams", -1)
+
+    @property
+    def default_cuda_stream_priority(self) -> int:
+        """The setting of this name, which has no effect; 0 unless it was given."""
+        return self._given("default_cuda_stream_priority", 0)
+
+    def _given(self, setting: str, default: int) -> int:
+        value = self._settings[setting]
+        return default if value is None else int(value)
+
+    @property
     def prefetch_queue_depth(self) -> Any:
         """The setting of this name: a dict if one was given."""
         return self._depth
@@ -192,7 +246,8 @@ class Pipeline(pipeline.Pipeline):
         return list(value) if isinstance(value, list) else [value] * self.num_outputs
 
     def _handed_out(self, batches: tuple[Batch, ...]) -> Any:
-        return tuple(as_list(batch) for batch in batches)
+        types = types_of_outputs(self._definition)
+        return tuple(as_list(b, t) for b, t in zip(batches, types, strict=True))
 
 
 def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:

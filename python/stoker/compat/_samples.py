@@ -32,11 +32,39 @@ class _Capsule:
         return 1, 0  # the CPU
 
 
+# Where a capsule tells on which kind of device its memory is, by its name; and DLPack's kinds.
+_PLACES = {b"dltensor": 8, b"dltensor_versioned": 40}
+_KINDS = {1: "cpu", 3: "cpu", 2: "gpu", 13: "gpu"}
+
+
+def kind_of_capsule(value: object) -> str | None:
+    """``"cpu"`` or ``"gpu"`` for a DLPack capsule, "" for other memory; None if it is none."""
+    if type(value).__name__ != "PyCapsule":
+        return None
+    api = ctypes.pythonapi
+    capsule = ctypes.py_object(value)
+    for name, offset in _PLACES.items():
+        if api.PyCapsule_IsValid(capsule, name):
+            pointer = _pointer_of(capsule, name)
+            return _KINDS.get(ctypes.c_int32.from_address(pointer + offset).value, "")
+    return None
+
+
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
 def array_of(value: Any) -> Any:
-    """The value as an array of NumPy, on its own memory where that can be."""
+    """The value as an array of NumPy, on its own memory where that can be.
+
+    Raises ``TypeError`` for a capsule of another device's memory.
+    """
     import numpy
 
     if type(value).__name__ == "PyCapsule":
+        if kind_of_capsule(value) not in ("cpu", None):
+            raise TypeError("expected a DLPack capsule of host memory, got one of a GPU's")
         return numpy.from_dlpack(_Capsule(value))
     if hasattr(value, "__array__") or not hasattr(value, "__dlpack__"):
         return numpy.asarray(value)
@@ -65,9 +93,13 @@ def checked_layout(layout: str | None, ndim: int, what: str) -> str:
 
 
 def reinterpreted(data: Any, dtype: Any) -> Any:
-    """The bytes of a tensor as another type. Raises ``RuntimeError`` unless it is as large."""
+    """The bytes of a tensor as another type. Raises ``RuntimeError`` unless it is as large.
+
+    A type that no tensor has, such as ``types.INTERP_TYPE``, is held as int32.
+    """
     import numpy
 
+    dtype = "int32" if hasattr(dtype, "_number") else dtype
     now, wanted = numpy.dtype(str(data.dtype)), numpy.dtype(str(dtype))
     if wanted.itemsize != now.itemsize:
         raise RuntimeError(
@@ -129,7 +161,8 @@ class Samples:
 
     @property
     def dtype(self) -> str:
-        return str(self.arrays[0].dtype) if self.arrays else "uint8"
+        known = self.arrays[0] if self.arrays else self.whole
+        return "uint8" if known is None else str(known.dtype)
 
     @property
     def is_dense(self) -> bool:

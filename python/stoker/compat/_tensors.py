@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from stoker import missing_gpu
 from stoker.compat._samples import (
     Number,
     Samples,
@@ -17,6 +18,8 @@ from stoker.compat._samples import (
     reinterpreted,
     reshaped,
 )
+from stoker.compat._text import told_list, told_tensor
+from stoker.errors import DeviceError
 from stoker.types import DType
 
 if TYPE_CHECKING:
@@ -31,9 +34,13 @@ class TensorCPU:
     All other attributes are Stoker's, or the array's.
     """
 
+    _claimed: Any = None  # a type that no tensor has, such as types.INTERP_TYPE
+
     def __init__(self, data: Any, layout: str | None = None, is_pinned: bool = False) -> None:
+        self._check_place(data)
         if isinstance(data, TensorCPU):
             layout = data.layout() if layout is None else layout
+            self._claimed = data._claimed
             data = data._data
         elif not hasattr(data, "viewed"):  # no tensor of Stoker's
             data = array_of(data)
@@ -41,6 +48,10 @@ class TensorCPU:
         self._layout = layout
         if layout is not None:
             self.set_layout(layout)
+
+    @classmethod
+    def _check_place(cls, data: Any) -> None:
+        """Raises ``TypeError`` for data in memory that is not this class's. This one takes any."""
 
     def shape(self) -> list[int]:
         """The extent of each axis."""
@@ -54,7 +65,7 @@ class TensorCPU:
     @property
     def dtype(self) -> DType:
         """The element type, e.g. ``types.FLOAT``."""
-        return dtype_of(self._data.dtype)
+        return self._claimed or dtype_of(self._data.dtype)
 
     def layout(self) -> str:
         """The meaning of each axis; "" when unknown."""
@@ -97,6 +108,7 @@ class TensorCPU:
         """Takes its bytes as another type, which must be as large; else ``RuntimeError``."""
         layout = self.layout()
         self._data, self._layout = reinterpreted(self._data, new_type), layout
+        self._claimed = claimed(new_type)
 
     def data_ptr(self) -> int:
         """The address of the first element."""
@@ -110,6 +122,14 @@ class TensorCPU:
     def as_cpu(self) -> TensorCPU:
         """The tensor itself, which is in host memory."""
         return self
+
+    def _as_gpu(self) -> NoReturn:
+        """Raises ``DeviceError``: pipelines copy to a GPU."""
+        refuse_copy()
+
+    def is_pinned(self) -> bool:
+        """False: whether memory is pinned is the pipeline's own matter."""
+        return False
 
     def __stoker_fed__(self) -> tuple[Any, str]:
         """What is fed of it: the data in host memory, and the layout."""
@@ -130,8 +150,11 @@ class TensorCPU:
     def __dlpack_device__(self) -> Any:
         return self._data.__dlpack_device__()
 
+    def __str__(self) -> str:
+        return told_tensor(self, with_values=True)
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(dtype={self.dtype!r}, shape={self.shape()})"
+        return told_tensor(self)
 
 
 class TensorListCPU:
@@ -141,6 +164,8 @@ class TensorListCPU:
     All other attributes are Stoker's.
     """
 
+    _claimed: Any = None  # as of TensorCPU
+
     def __init__(
         self,
         data: Any,
@@ -148,19 +173,22 @@ class TensorListCPU:
         is_pinned: bool = False,
         contiguous: bool = True,
     ) -> None:
+        self._check_place(data)
         self._batch: Batch | Any
         if isinstance(data, TensorListCPU):
-            self._batch = data._batch
+            self._batch, self._claimed = data._batch, data._claimed
         elif hasattr(data, "is_dense"):
             self._batch = data
         elif isinstance(data, (list, tuple)):
-            self._batch = _of_tensors(
-                [x if isinstance(x, TensorCPU) else TensorCPU(x) for x in data], layout
-            )
+            self._batch = _of_tensors([_tensor_at(i, x) for i, x in enumerate(data)], layout)
         else:
             self._batch = Samples.of_whole(array_of(data), layout)
         if layout is not None and self.layout() != layout:
             self.set_layout(layout)
+
+    @classmethod
+    def _check_place(cls, data: Any) -> None:
+        """Raises ``TypeError`` for data in memory that is not this class's. This one takes any."""
 
     @staticmethod
     def broadcast(tensor: TensorCPU, count: int) -> TensorListCPU:
@@ -181,7 +209,7 @@ class TensorListCPU:
     @property
     def dtype(self) -> DType:
         """The element type, e.g. ``types.FLOAT``."""
-        return dtype_of(self._batch.dtype)
+        return self._claimed or dtype_of(self._batch.dtype)
 
     def layout(self) -> str:
         """The layout of one sample; "" when unknown."""
@@ -194,6 +222,7 @@ class TensorListCPU:
     def reinterpret(self, new_type: Any) -> None:
         """Takes the bytes as another type, which must be as large; else ``RuntimeError``."""
         self._batch = reinterpreted(self._batch, new_type)
+        self._claimed = claimed(new_type)
 
     def reset(self) -> None:
         """Lets its samples go."""
@@ -232,6 +261,20 @@ class TensorListCPU:
         """The batch in host memory; a copy unless it is there."""
         return TensorListCPU(self._batch.as_cpu())
 
+    def _as_gpu(self) -> NoReturn:
+        """Raises ``DeviceError``: pipelines copy to a GPU."""
+        refuse_copy()
+
+    def is_pinned(self) -> bool:
+        """False: whether memory is pinned is the pipeline's own matter."""
+        return False
+
+    def get_property(self, key: str) -> list[str] | str | None:
+        """``"layout"``, or ``"source_info"`` of each sample; None for any other key."""
+        if key == "source_info":
+            return [tensor.source_info() for tensor in self]
+        return (self.layout() or None) if key == "layout" else None
+
     def data_ptr(self) -> int:
         """The address of the first element of a dense batch."""
         return self.as_tensor().data_ptr()
@@ -249,7 +292,9 @@ class TensorListCPU:
 
     def __getitem__(self, index: int) -> TensorCPU:
         batch = self._batch
-        return TensorCPU(batch[index], batch.layout if isinstance(batch, Samples) else None)
+        one = TensorCPU(batch[index], batch.layout if isinstance(batch, Samples) else None)
+        one._claimed = self._claimed
+        return one
 
     def __iter__(self) -> Iterator[TensorCPU]:
         return (self[i] for i in range(len(self)))
@@ -269,55 +314,38 @@ class TensorListCPU:
     def __dlpack_device__(self) -> Any:
         return self._batch.__dlpack_device__()
 
+    def __str__(self) -> str:
+        return told_list(self, with_values=True)
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(dtype={self.dtype!r}, shape={self.shape()})"
+        return told_list(self)
 
 
-class TensorGPU(TensorCPU):
-    """One tensor on the GPU."""
-
-    def device_id(self) -> int:
-        """The number of the GPU."""
-        return device_id(self._data.device)
-
-    def as_cpu(self) -> TensorCPU:
-        """A copy in host memory."""
-        return TensorCPU(self._data.as_cpu(), self._layout)
+def refuse_copy() -> NoReturn:
+    raise DeviceError(
+        "a tensor in host memory is copied to a GPU by a pipeline: feed it, and copy its node by "
+        f".gpu() ({missing_gpu() or 'there is a GPU'})"
+    )
 
 
-class TensorListGPU(TensorListCPU):
-    """The samples of one output of one step, on the GPU."""
-
-    def device_id(self) -> int:
-        """The number of the GPU."""
-        return device_id(self._batch.device)
-
-    def at(self, index: int) -> TensorGPU:
-        """One sample as a tensor on the same memory."""
-        return self[index]
-
-    def as_tensor(self) -> TensorGPU:
-        """All samples as one tensor; they must be of one shape."""
-        return TensorGPU(self._batch.as_tensor())
-
-    def __getitem__(self, index: int) -> TensorGPU:
-        return TensorGPU(self._batch[index])
+def claimed(new_type: Any) -> Any:
+    """The type, if it is one that no tensor has."""
+    return new_type if hasattr(new_type, "_number") else None
 
 
-def device_id(device: str) -> int:
-    """The number in a device's name."""
-    return int(device.rpartition(":")[2])
+def _tensor_at(index: int, value: Any) -> TensorCPU:
+    if isinstance(value, TensorCPU):
+        return value
+    shown = ("__array__", "__array_interface__", "__dlpack__")
+    if type(value).__name__ != "PyCapsule" and not any(hasattr(value, name) for name in shown):
+        raise TypeError(f"the object at {index} is no tensor: it is a {type(value).__name__}")
+    return TensorCPU(value)
 
 
 def _of_tensors(tensors: Sequence[TensorCPU], layout: str | None) -> Samples:
-    layouts = {t.layout() for t in tensors}
+    layouts = {t.layout() for t in tensors if t.layout()}
     if layout is None and len(layouts) > 1:
         raise TypeError(f"tensors of a list expect one layout, got {sorted(layouts)}")
     made = Samples([array_of(t._data) for t in tensors], layout or next(iter(layouts), ""))
     made.infos = [t.source_info() for t in tensors]
     return made
-
-
-def as_list(batch: Batch) -> TensorListCPU:
-    """Gives a batch of Stoker DALI's methods."""
-    return TensorListCPU(batch) if batch.device == "cpu" else TensorListGPU(batch)

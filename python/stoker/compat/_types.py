@@ -5,13 +5,17 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
 from stoker import types
 from stoker._graph.constants import NotAConstantError, dtype_text, natural_dtype, numbers
+from stoker._graph.definition import Definition
+from stoker._graph.edge import edge
 from stoker._graph.node import DataNode
-from stoker.types import DType
+from stoker.types import DType, ImageType, InterpType
 
 __all__ = [
     "DATA_TYPE",
@@ -54,6 +58,13 @@ DATA_TYPE = NotATensors("data type", 21)
 INTERP_TYPE = NotATensors("interp type", 22)
 TENSOR_LAYOUT = NotATensors("tensor layout", 23)
 PYTHON_OBJECT = NotATensors("python object", 24)
+
+# What the constants of this module are as tensors: numbers, and these instead of their type.
+_OF_CONSTANTS: dict[type, NotATensors] = {
+    DType: DATA_TYPE,
+    ImageType: IMAGE_TYPE,
+    InterpType: INTERP_TYPE,
+}
 
 SAME = ""  # the layout of the input
 
@@ -180,9 +191,27 @@ def ConstantNode(  # noqa: N802 - the established name
     name: str | None = None,
     **ignored: Any,
 ) -> DataNode:
-    """A node that gives this value for every sample."""
+    """A node that gives this value for every sample.
+
+    A constant of this module is a number, and its batches say that they are of ``DATA_TYPE``,
+    ``IMAGE_TYPE`` or ``INTERP_TYPE``.
+    """
     _report_ignored(ignored)
-    return types.Constant(value, dtype, shape, layout, device, name)
+    node = types.Constant(value, dtype, shape, layout, device, name)
+    kind = _OF_CONSTANTS.get(type(value))
+    if kind is not None and dtype is None:
+        _typed.setdefault(edge(node).definition, {})[edge(node).node] = kind
+    return node
+
+
+# By the number of a node: what its batches say of their type.
+_typed: weakref.WeakKeyDictionary[Definition, dict[int, NotATensors]] = weakref.WeakKeyDictionary()
+
+
+def types_of_outputs(definition: Definition) -> Sequence[NotATensors | None]:
+    """For each output of a pipeline the type that its batches claim, other than their own."""
+    typed = _typed.get(definition, {})
+    return [typed.get(node) for node, _ in definition.outputs]
 
 
 def Constant(  # noqa: N802 - the established name

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes where the epochs of an iterator end, without a pipeline or a framework.
 
-The counting depends on how the samples are dealt (``io/order.h``). Contiguous shards differ in
-size, so each has its own count. Samples dealt in any other way have a single count, from which a
+The counting depends on how the samples are dealt (``io/order/order.h``). Contiguous shards differ
+in size, so each has its own count. Samples dealt in any other way have a single count, from which a
 step takes the batches of all shards together. All ranks count alike, so all make the same number of
 steps.
 """
@@ -12,14 +12,28 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from enum import Enum
-from typing import Any, Literal, NamedTuple
+from enum import Enum, auto
+from typing import Any, NamedTuple
 
 from stoker import _state_entries
 from stoker.errors import GraphError, StateError
 
 ITERATORS = "an iterator's"  # the owner of the state in messages
-EpochEnd = Literal["continue", "pad", "drop"]
+
+
+class EpochEnd(Enum):
+    """What completes the last batch of a reader's epoch, by the words of its ``epoch_end``."""
+
+    @staticmethod
+    def _generate_next_value_(name: str, *_: object) -> str:
+        return name.lower()
+
+    CONTINUE = auto()
+    """Samples of the next epoch."""
+    PAD = auto()
+    """Repeats."""
+    DROP = auto()
+    """Nothing: the batch is dropped."""
 
 
 class LastBatchPolicy(Enum):
@@ -39,16 +53,18 @@ class Counted(NamedTuple):
     - ``sizes``: how many samples an epoch has, for each count.
     - ``stride``: how many samples a step takes from each count.
     - ``batch_size``: how many samples a batch has.
-    - ``end``: what completes the last batch of an epoch: samples of the next epoch ("continue") or
-      repeats ("pad"), or that the batch is dropped ("drop").
+    - ``end``: what completes the last batch of an epoch.
     - ``rotates``: whether each contiguous shard takes the samples of the next shard in every epoch.
+    - ``is_dealt``: whether what is left in the last step is cut evenly, as a reader deals it; else
+      the first shards have whole batches.
     """
 
     sizes: tuple[int, ...]
     stride: int
     batch_size: int
-    end: EpochEnd = "continue"
+    end: EpochEnd = EpochEnd.CONTINUE
     rotates: bool = False
+    is_dealt: bool = False
 
 
 def shard_sizes(size: int, shards: int) -> tuple[int, ...]:
@@ -59,9 +75,10 @@ def shard_sizes(size: int, shards: int) -> tuple[int, ...]:
 
 def counted_of_reader(order: Mapping[str, Any], shards: int, batch_size: int) -> Counted:
     """The numbers to count with for a reader; ``order`` is its entry in a pipeline's state."""
-    size, end = int(order["size"]), order["epoch_end"]
+    size, end = int(order["size"]), EpochEnd(order["epoch_end"])
     if "num_shards" not in order:  # dealt in turn
-        return Counted((size,), batch_size * shards, batch_size, end)
+        has_shares = size >= shards or end is not EpochEnd.CONTINUE
+        return Counted((size,), batch_size * shards, batch_size, end, is_dealt=has_shares)
     return Counted(
         shard_sizes(size, shards), batch_size, batch_size, end, not order["stick_to_shard"]
     )
@@ -110,10 +127,14 @@ class Epochs:
     def keep(self, shard: int) -> int:
         """How many samples of a shard's next batch belong to the epoch."""
         batch_size = self._counted.batch_size
-        if self._policy is not LastBatchPolicy.PARTIAL or self._counted.end == "drop":
+        if self._policy is not LastBatchPolicy.PARTIAL or self._counted.end is EpochEnd.DROP:
             return batch_size
         if len(self._taken) == 1:
-            left = self._counted.sizes[0] - self._taken[0] - shard * batch_size
+            left = max(0, self._counted.sizes[0] - self._taken[0])
+            if not self._counted.is_dealt:
+                left -= shard * batch_size
+            elif left < self._counted.stride:
+                left = shard_sizes(left, self._counted.stride // batch_size)[shard]
         else:
             left = self._sizes()[shard] - self._taken[shard]
         return max(0, min(left, batch_size))
@@ -122,12 +143,20 @@ class Epochs:
         """Counts one step."""
         self._taken = [t + self._counted.stride for t in self._taken]
 
+    def skip(self) -> int:
+        """Counts the rest of this epoch, as far as the next one. Returns how many steps that is."""
+        steps = self.steps_left
+        self._taken = [t + steps * self._counted.stride for t in self._taken]
+        dropped = self.steps_to_drop()
+        self._taken = [t + dropped * self._counted.stride for t in self._taken]
+        return steps + dropped
+
     def steps_to_drop(self) -> int:
         """How many steps to drop before the next epoch begins."""
-        if self._counted.end == "drop":
+        if self._counted.end is EpochEnd.DROP:
             return 0
         sizes = self._sizes()  # padded shards are all as long as the longest
-        end = max(sizes) if self._counted.end == "pad" else min(sizes)
+        end = max(sizes) if self._counted.end is EpochEnd.PAD else min(sizes)
         return max(0, -(-(end - max(self._taken)) // self._counted.stride))
 
     def begin_next(self) -> None:
@@ -148,10 +177,10 @@ class Epochs:
         The result is exact if all steps before were made with the same policy and batch size.
         """
         sizes, stride = self._counted.sizes, self._counted.stride
-        if self._counted.end != "continue":
-            length = max(sizes) if self._counted.end == "pad" else min(sizes)
+        if self._counted.end is not EpochEnd.CONTINUE:
+            length = max(sizes) if self._counted.end is EpochEnd.PAD else min(sizes)
             self._number, offset = divmod(cursor, length)
-            if self._counted.end == "drop" and length - offset < stride:
+            if self._counted.end is EpochEnd.DROP and length - offset < stride:
                 self._number, offset = self._number + 1, 0
         elif self._policy is not LastBatchPolicy.FILL:
             length = min(sizes) if self._policy is LastBatchPolicy.DROP else max(sizes)
@@ -163,7 +192,7 @@ class Epochs:
             return
         self._carry = [0] * len(sizes)
         self._taken = [offset] * len(sizes)
-        if self._counted.end == "continue" and self._policy is LastBatchPolicy.FILL:
+        if self._counted.end is EpochEnd.CONTINUE and self._policy is LastBatchPolicy.FILL:
             self._carry = [offset % stride]
 
     def state(self) -> dict[str, Any]:
@@ -189,12 +218,12 @@ class Epochs:
 
     def _steps_after(self, taken: list[int]) -> int:
         stride, sizes = self._counted.stride, self._sizes()
-        if self._policy is LastBatchPolicy.DROP or self._counted.end == "drop":
+        if self._policy is LastBatchPolicy.DROP or self._counted.end is EpochEnd.DROP:
             return max(0, min(s - t for s, t in zip(sizes, taken, strict=True)) // stride)
         return max(0, -(-(max(sizes) - max(taken)) // stride))
 
     def _begin_next(self) -> None:
-        if self._policy is LastBatchPolicy.FILL and self._counted.end == "continue":
+        if self._policy is LastBatchPolicy.FILL and self._counted.end is EpochEnd.CONTINUE:
             sizes = self._sizes()
             if not self._counted.rotates:  # a shorter shard repeats samples
                 sizes = [max(sizes)] * len(sizes)

@@ -5,86 +5,77 @@
 from __future__ import annotations
 
 import json
-import warnings
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from copy import copy
+from types import FrameType
 from typing import Any, NoReturn, TypeVar, cast
 
 from stoker import Batch, Pipeline, _state_entries
-from stoker._messages import user_level
+from stoker._messages import warn_of_epoch
 from stoker._pipeline.drop_counter import EmptyEpochError
+from stoker._pipeline.internals import internals
 from stoker._pipeline.pipeline_def import is_factory
 from stoker.errors import GraphError, GraphTypeError, StateError
-from stoker.frameworks import _ranks
-from stoker.frameworks._epochs import (
-    ITERATORS,
-    Counted,
-    Epochs,
-    LastBatchPolicy,
-    counted_of_reader,
-    shard_sizes,
-)
+from stoker.frameworks import _counting, _ranks
+from stoker.frameworks._arguments.checks import checked_names, checked_policy, is_yes
+from stoker.frameworks._arguments.constructors import Constructed
+from stoker.frameworks._epochs import ITERATORS
+from stoker.frameworks._place import Place
+from stoker.frameworks._side_by_side import Part, SideBySide
+from stoker.frameworks._unpacking import names_in_loop
 
 Self = TypeVar("Self", bound="BaseIterator")
 
 _VERSION = 1
-_POLICIES = ", ".join(f"LastBatchPolicy.{policy.name}" for policy in LastBatchPolicy)
-_NO, _YES = (False, None, "no"), (True, "yes", "True")
 
 
-class BaseIterator(ABC):
+class BaseIterator(Constructed, ABC):
     """The base of iterators that give steps of one or several pipelines as a framework's tensors.
 
     A framework implements ``to_tensor`` and, in its iterators, ``_arranged``, which makes the form
-    of a step. The arguments are those of DALI's iterators and ``compare_ranks``: whether sharded
-    readers are compared over the ranks of the process group, which is a collective call. Used by
-    one thread at a time.
+    of a step. Used by one thread at a time.
 
-    Epochs are counted in steps. A step that ``on_error="drop"`` leaves out counts, and the next one
+    Epochs are counted in steps. A step that ``on_error='drop'`` leaves out counts, and the next one
     is given instead: an epoch ends at the same sample as ever, after fewer steps than ``len()``.
     """
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: str | bool | None = False,
-        fill_last_batch: bool | None = None,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        compare_ranks: bool = True,
-    ) -> None:
+    def _take(self, given: dict[str, Any]) -> None:
+        """Takes the arguments of the constructor; those that a kind does not have count as None."""
+        pipelines = given["pipelines"]
         if is_factory(pipelines):
-            name = pipelines.__name__  # type: ignore[union-attr]
+            name = pipelines.__name__
             raise GraphTypeError(f"{name} is a function that makes pipelines; call it: {name}()")
         self._pipelines = [pipelines] if isinstance(pipelines, Pipeline) else list(pipelines)
-        self._names = _checked_names(output_map)
-        self._auto_reset = _is_yes(auto_reset)
-        self._policy = _policy(last_batch_policy, fill_last_batch)
+        self._names = checked_names(given["output_map"])
+        self._auto_reset = is_yes(given["auto_reset"])
+        self._policy = checked_policy(given["last_batch_policy"], given.get("fill_last_batch"))
+        self._parts = SideBySide(self._pipelines, self._names)
         self._check_pipelines()
-        self._shards = list(range(len(self._pipelines)))
-        self._size = size
-        self._exhausted_times = 0  # how often a pipeline itself ended an epoch
-        self._is_exhausted = False
-        # The parts of a step that some pipeline could not make yet: what the pipelines before it
-        # gave, or their errors.
-        self._given: list[tuple[Batch, ...] | Exception | None] = []
-        self._epochs: Epochs | None
-        if reader_name is not None:
-            if size != -1 or last_batch_padded:
-                wrong = "size" if size != -1 else "last_batch_padded"
-                raise GraphError(f"reader_name tells the size and the padding: leave {wrong}= out")
-            self._epochs = self._of_reader(reader_name, compare_ranks)
-        else:
-            self._epochs = self._of_size(size, last_batch_padded)
+        for pipe in self._pipelines:
+            internals(pipe).begin_loop()
+        self._is_left = False  # steps were given of an epoch, and not its end
+        counting = self._counting(given)
+        self._size, self._shards = counting.size, counting.shards
+        self._place = Place(counting.epochs)
         self._restore_from_checkpoint()
-        if prepare_first_batch:
+        _ranks.warn_of_steps(self._pipelines, self._has_epochs() and self._place.epochs is None)
+        self._parts.begin_anew()
+        if given["prepare_first_batch"]:
             for pipe in self._pipelines:
-                pipe._prepare()
+                internals(pipe).prepare()
+
+    def _counting(self, given: dict[str, Any]) -> _counting.Counting:
+        size, name, is_padded = given["size"], given["reader_name"], given.get("last_batch_padded")
+        if name is None:
+            return _counting.of_size(self._pipelines, size, bool(is_padded), self._policy)
+        if size != -1 or is_padded:
+            wrong = "size" if size != -1 else "last_batch_padded"
+            raise GraphError(f"reader_name tells the size and the padding: leave {wrong}= out")
+        return _counting.of_reader(self._pipelines, name, given["compare_ranks"], self._policy)
+
+    def _check_pipelines(self) -> None:
+        """Checks what only a kind of iterator asks of its pipelines, which are built."""
 
     # What a framework implements.
 
@@ -118,12 +109,62 @@ class BaseIterator(ABC):
         return f"<{type(self).__name__} of {outputs}, batch_size {self.batch_size}>"
 
     def __iter__(self: Self) -> Self:
-        """Returns the iterator itself. After the end of an epoch it begins the next epoch."""
+        """Returns the iterator itself. After the end of an epoch it begins the next epoch.
+
+        In the middle of an epoch the loop goes on there, as with DALI's iterators, and a warning
+        says so.
+        """
+        self._refuse_unpacking(sys._getframe(1))
         if self._is_finished():
             self._begin_next()
+        elif self._is_left and self._has_epochs():
+            warn_of_epoch(
+                f"this loop goes on in the middle of an epoch{self._left_in_words()}; reset() "
+                "before the loop begins the next epoch"
+            )
         return self
 
+    def _refuse_unpacking(self, loop: FrameType) -> None:
+        """Raises ``GraphTypeError`` for a loop that takes steps apart into another number."""
+        names, parts = names_in_loop(loop), self._parts_of_step
+        if names in (0, parts):
+            return
+        what, item = "a dict with the names of output_map as keys", f"step['{self._names[0]}']"
+        if parts is not None:
+            what, item = (
+                f"a list of {parts} dicts, one per pipeline",
+                f"step[0]['{self._names[0]}']",
+            )
+        raise GraphTypeError(
+            f"a step of {type(self).__name__} is {what}, and the loop unpacks it into {names} "
+            f"names: write `for step in ...`, and {item} is the first output"
+        )
+
+    @property
+    def _parts_of_step(self) -> int | None:
+        """The length of a step that is a list; None where it is a dict."""
+        return len(self._pipelines)
+
     def __next__(self) -> Any:
+        return self._given_step()
+
+    def _given_step(self) -> Any:
+        """The next step. Notes that its epoch was begun, or that its end was met."""
+        try:
+            step = self._next_step()
+        except Exception:  # also at the end; and who sees another exception knows enough
+            self._note_left(False)
+            raise
+        self._note_left(not self._is_finished())
+        return step
+
+    def _note_left(self, is_left: bool) -> None:
+        """Notes whether whoever leaves the loop now leaves a part of an epoch."""
+        self._is_left = is_left
+        for pipe in self._pipelines:
+            internals(pipe).note_left(is_left)  # for other iterators and loops over it
+
+    def _next_step(self) -> Any:
         while not self._is_finished():
             batches, keep = self._run()
             if len(batches) < len(self._pipelines):  # one of them ended the epoch itself
@@ -150,23 +191,24 @@ class BaseIterator(ABC):
         return self.__next__()
 
     def reset(self) -> None:
-        """Begins the next epoch after the end of one. In the middle of an epoch it only warns."""
+        """Begins the next epoch, also in the middle of one; at its beginning it does nothing.
+
+        What comes is what would come if the rest had been taken. Where a source cannot begin anew,
+        or inputs are fed by hand, it warns, and the next step goes on in the same epoch.
+        """
         if self._is_finished():
             self._begin_next()
-        elif self._epochs is not None and self._epochs.is_begun:
-            warnings.warn(
-                "reset() in the middle of an epoch has no effect: the next step goes on in it",
-                stacklevel=2,
-            )
+        elif self._is_begun():
+            self._leave()
 
     def __len__(self) -> int:
         """How many steps this epoch has, including those already made and those dropped.
 
         Raises ``TypeError`` if only the pipeline knows where its epoch ends.
         """
-        if self._epochs is None:
+        if self._place.epochs is None:
             raise TypeError("the number of steps is not known: give reader_name or size")
-        return self._epochs.steps
+        return self._place.epochs.steps
 
     @property
     def size(self) -> int:
@@ -184,9 +226,7 @@ class BaseIterator(ABC):
     @property
     def epoch(self) -> int:
         """The epoch that the next step belongs to, counted from 0. It is part of the state."""
-        if self._epochs is None:
-            return self._exhausted_times + self._is_exhausted
-        return self._epochs.number + self._is_exhausted
+        return self._place.epoch
 
     # State.
 
@@ -214,11 +254,12 @@ class BaseIterator(ABC):
             raise StateError(
                 f"the state is of {len(states)} pipelines, this iterator has {len(self._pipelines)}"
             )
-        own = self._own_in(state)  # first, so that a wrong state changes no pipeline
+        place = self._place.of_state(state)  # first, so that a wrong state changes no pipeline
         for pipe, one in zip(self._pipelines, states, strict=True):
             pipe.restore(one, force)
-        self._given = []
-        self._epochs, self._is_exhausted, self._exhausted_times = own
+        self._place = place
+        self._is_left = False
+        self._parts.begin_anew()
 
     def checkpoints(self) -> list[str]:
         """A text for each pipeline, to give to ``Pipeline(checkpoint=)``.
@@ -229,160 +270,89 @@ class BaseIterator(ABC):
         return [json.dumps({**pipe.state(), "iterator": own}) for pipe in self._pipelines]
 
     def _own_state(self) -> dict[str, Any]:
-        if self._given:
-            raise StateError(
-                f"only {len(self._given)} of {len(self._pipelines)} pipelines have given their "
-                "part of the next step: take it before the state"
-            )
-        return {
-            "epochs": None if self._epochs is None else self._epochs.state(),
-            "exhausted": self._is_exhausted,
-            "exhausted_times": self._exhausted_times,
-        }
-
-    def _own_in(self, state: Mapping[str, Any]) -> tuple[Epochs | None, bool, int]:
-        """Reads ``_own_state()`` from a state. Raises ``StateError`` if it does not fit."""
-        own = _state_entries.entry(state, "iterator", dict, ITERATORS)
-        is_exhausted = _state_entries.flag(own, "exhausted", ITERATORS)
-        exhausted_times = _state_entries.count(own, "exhausted_times", ITERATORS)
-        epochs: Any = _state_entries.entry(own, "epochs", object, ITERATORS)
-        if (epochs is None) != (self._epochs is None):
-            raise StateError(
-                "the state is of an iterator of a known size, this one goes on until its pipeline "
-                "ends (give reader_name or size), or the other way round"
-            )
-        restored = copy(self._epochs)
-        if restored is not None:
-            restored.restore(epochs)
-        return restored, is_exhausted, exhausted_times
+        self._parts.require_whole()
+        return self._place.state()
 
     def _restore_from_checkpoint(self) -> None:
         """Restores the iterator from a checkpoint if the pipelines still stand there."""
-        given = self._pipelines[0]._settings["checkpoint"]
+        given = internals(self._pipelines[0]).checkpoint
         checkpoint = (
             None if given is None else _state_entries.of_pipeline(_state_entries.text(given))
         )
         if checkpoint is None or "iterator" not in checkpoint:
             return
-        if self._pipelines[0]._orders() == checkpoint.get("orders"):
-            own = self._own_in(checkpoint)
-            self._epochs, self._is_exhausted, self._exhausted_times = own
+        if internals(self._pipelines[0]).orders == checkpoint.get("orders"):
+            self._place = self._place.of_state(checkpoint)
 
     # Inside.
 
-    def _check_pipelines(self) -> None:
-        if not self._pipelines:
-            raise GraphError("an iterator expects at least one pipeline")
-        for number, pipe in enumerate(self._pipelines):
-            pipe.build()
-            if pipe.num_outputs != len(self._names):
-                raise GraphError(
-                    f"output_map names {len(self._names)} outputs ({', '.join(self._names)}), "
-                    f"pipeline {number} has {pipe.num_outputs}"
-                )
-            if len(self._pipelines) > 1 and pipe.on_error == "drop":
-                raise GraphError(
-                    "a step of an iterator over several pipelines has a batch of each, so none "
-                    f"can be left out: pipeline {number} has on_error='drop'; take 'replace' or "
-                    "'skip'"
-                )
-        sizes = [pipe.max_batch_size for pipe in self._pipelines]
-        if len(set(sizes)) > 1:
-            raise GraphError(f"all pipelines of an iterator need one batch_size, got {sizes}")
-
-    def _of_size(self, size: int, padded: bool) -> Epochs | None:
-        if size == -1:
-            if len(self._pipelines) > 1:
-                raise GraphError("an iterator over several pipelines needs reader_name or size")
-            return None
-        if size < 1:
-            raise GraphError(f"size expects a number of samples, or -1, got {size!r}")
-        stride = self.batch_size * len(self._pipelines)
-        counted = Counted((size,), stride, self.batch_size, "pad" if padded else "continue")
-        return Epochs(counted, self._policy)
-
-    def _of_reader(self, name: str, compare_ranks: bool) -> Epochs:
-        facts = [_ranks.facts_of(pipe, name) for pipe in self._pipelines]
-        if compare_ranks:  # first, so that all ranks raise when one has wrong pipelines
-            _ranks.compare(facts)
-        _ranks.check({f"pipeline {i}": fact for i, fact in enumerate(facts)})
-        self._shards = [fact.shard_id for fact in facts]
-        shards = facts[0].num_shards
-        sizes = shard_sizes(facts[0].order["size"], shards)
-        self._size = sum(sizes[s] for s in self._shards)
-        epochs = Epochs(counted_of_reader(facts[0].order, shards, self.batch_size), self._policy)
-        epochs.go_to(facts[0].cursor)
-        return epochs
-
     def _is_finished(self) -> bool:
-        return self._is_exhausted or (self._epochs is not None and self._epochs.steps_left == 0)
+        return self._place.is_finished
+
+    def _has_epochs(self) -> bool:
+        """Whether there is an end to come, rather than an endless stream."""
+        return self._place.epochs is not None or any(
+            internals(p).ends_itself for p in self._pipelines
+        )
+
+    def _is_begun(self) -> bool:
+        """Whether a step of this epoch was given."""
+        if self._place.epochs is not None:
+            return self._place.epochs.is_begun
+        return not internals(self._pipelines[0]).engine.begins_epoch
+
+    def _steps_left(self) -> int:
+        """How many steps of this epoch were not given; 0 where epochs are not counted."""
+        return 0 if self._place.epochs is None else self._place.epochs.steps_left
+
+    def _left_in_words(self) -> str:
+        return self._place.left_in_words(self._steps_left())
+
+    def _leave(self) -> None:
+        """Begins the next epoch in the middle of this one, or says who cannot."""
+        if not self._has_epochs():
+            return
+        if who := next(filter(None, (internals(pipe).who_goes_on for pipe in self._pipelines)), ""):
+            warn_of_epoch(
+                f"{who} cannot begin anew before its epoch has ended, so the next step goes on in "
+                f"this one{self._left_in_words()}"
+            )
+        else:
+            self._end_early()
+
+    def _end_early(self) -> None:
+        epochs = self._place.epochs
+        self._parts.begin_next_epoch(0 if epochs is None else epochs.skip())
+        self._note_left(False)
+        self._place.leave(sources_begin_anew=internals(self._pipelines[0]).engine.inputs.end_epochs)
 
     def _begin_next(self) -> None:
-        if self._is_exhausted:
-            self._given = []
-            for pipe in self._pipelines:
-                pipe.reset()
-            self._is_exhausted = False
-            self._exhausted_times += 1
-            if self._epochs is not None:
-                self._epochs.end_early()
-        elif self._epochs is not None:
+        self._note_left(False)
+        epochs = self._place.epochs
+        if self._place.is_exhausted:
+            self._parts.reset()
+            self._place.begin_next_after_end()
+        elif epochs is not None:
             failure: Exception | None = None
-            while self._epochs.steps_to_drop():
-                _, failure = self._run_all()
-                self._epochs.step()
-            self._epochs.begin_next()
+            while epochs.steps_to_drop():
+                _, failure = self._parts.take(self._place)
+                epochs.step()
+            epochs.begin_next()
             if isinstance(failure, EmptyEpochError):
                 raise failure  # it is of the epoch that has ended, not of a step
 
-    def _run(self) -> tuple[list[tuple[Batch, ...]], list[int]]:
+    def _run(self) -> tuple[list[Part], list[int]]:
         """The batches of every pipeline, and how many of their samples belong to the epoch."""
-        epochs = self._epochs
-        keep = [self.batch_size if epochs is None else epochs.keep(s) for s in self._shards]
-        batches, failure = self._run_all()
-        if epochs is not None and not self._is_exhausted:
-            epochs.step()
+        keep = self._place.keep(self._shards, self.batch_size)
+        batches, failure = self._parts.take(self._place)
+        self._place.count_step()
         if failure is not None:
             raise failure
         return batches, keep
 
-    def _run_all(self) -> tuple[list[tuple[Batch, ...]], Exception | None]:
-        # A failed batch counts as given, so the other pipelines must still give their batches.
-        for pipe in self._pipelines[len(self._given) :]:
-            steps = pipe._steps
-            try:
-                self._given.append(self._step_of(pipe))
-            except StopIteration:
-                self._is_exhausted = True
-                self._given.append(None)
-            except Exception as e:
-                if pipe._steps == steps:  # no step was made: the next call tries it again
-                    if isinstance(e, EmptyEpochError):
-                        self._is_exhausted = not self._is_end_behind()
-                    raise
-                self._given.append(e)
-        given, self._given = self._given, []
-        failures = [one for one in given if isinstance(one, Exception)]
-        return [one for one in given if isinstance(one, tuple)], next(iter(failures), None)
-
-    def _step_of(self, pipe: Pipeline) -> tuple[Batch, ...]:
-        run = pipe._run_step if pipe.on_error == "drop" else pipe.run
-        try:
-            return run()
-        except StopIteration:
-            if not self._is_end_behind():
-                raise
-            pipe.reset()
-            return run()
-
-    def _is_end_behind(self) -> bool:
-        """Whether a source's end that is met now is that of the epoch that ``size=`` has ended."""
-        epochs = self._epochs
-        return epochs is not None and not epochs.is_begun and epochs.number > 0
-
     def _is_dropped(self, batches: Sequence[Batch], keep: int) -> bool:
-        """Whether ``on_error="drop"`` leaves nothing of a step that belongs to the epoch."""
-        if self._pipelines[0].on_error != "drop":
+        """Whether ``on_error='drop'`` leaves nothing of a step that belongs to the epoch."""
+        if not self._pipelines[0].error_policy.drops_empty_steps:
             return False
         return not batches or (keep > 0 and self._kept(batches[0], keep) == 0)
 
@@ -406,35 +376,3 @@ class BaseIterator(ABC):
         if keep == self.batch_size:
             return len(batch)
         return sum(batch.index_in_batch(i) < keep for i in range(len(batch)))
-
-
-def lead_reader(pipelines: Pipeline | Sequence[Pipeline]) -> str | None:
-    """The name of the first pipeline's lead reader; None if there is no reader."""
-    pipe = pipelines if isinstance(pipelines, Pipeline) else next(iter(pipelines), None)
-    return None if pipe is None else pipe.lead_reader
-
-
-def _checked_names(output_map: Sequence[str]) -> list[str]:
-    names = [output_map] if isinstance(output_map, str) else list(output_map)
-    if len(set(names)) != len(names):
-        raise GraphError(f"output_map expects distinct names, got {names}")
-    return names
-
-
-def _is_yes(auto_reset: str | bool | None) -> bool:
-    if auto_reset not in (*_NO, *_YES):
-        raise GraphError(f"auto_reset expects True, 'yes', False or 'no', got {auto_reset!r}")
-    return auto_reset in _YES
-
-
-def _policy(policy: LastBatchPolicy, fill_last_batch: bool | None) -> LastBatchPolicy:
-    if fill_last_batch is not None:
-        policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
-        warnings.warn(
-            f"fill_last_batch is deprecated: say last_batch_policy=LastBatchPolicy.{policy.name}",
-            DeprecationWarning,
-            stacklevel=user_level(),
-        )
-    if not isinstance(policy, LastBatchPolicy):
-        raise GraphError(f"last_batch_policy expects one of {_POLICIES}, got {policy!r}")
-    return policy

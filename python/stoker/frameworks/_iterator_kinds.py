@@ -2,71 +2,106 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of iterators that every framework has: Stoker's own, and those of DALI.
 
-These classes hold the constructors and the form of a step. A framework adds how a batch becomes a
-tensor (``to_tensor``, ``_samples``).
+These classes hold the form of a step and what their constructors check. A framework adds how a
+batch becomes a tensor (``to_tensor``, ``_samples``).
 """
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
 from stoker import Batch, Pipeline
-from stoker.errors import GraphError
-from stoker.frameworks._epochs import LastBatchPolicy
-from stoker.frameworks._iterator import BaseIterator, lead_reader
+from stoker.errors import GraphError, StateError
+from stoker.frameworks._arguments.checks import lead_reader
+from stoker.frameworks._arguments.constructors import Classification as ClassificationArguments
+from stoker.frameworks._arguments.constructors import Generic, documented
+from stoker.frameworks._arguments.constructors import Looping as LoopingArguments
+from stoker.frameworks._iterator import BaseIterator
 
 
-class Looping(BaseIterator):
+class Loop:
+    """A loop over the next epoch of a ``DataIterator``, which is what its ``iter()`` gives."""
+
+    def __init__(self, steps: Looping) -> None:
+        self._steps = steps
+        self._number = 0  # among the loops over the iterator; 0: was not asked for a step yet
+        self._is_over = False
+
+    def __iter__(self) -> Loop:
+        return self
+
+    def __next__(self) -> Any:
+        if self._is_over:
+            raise StopIteration
+        if self._number == 0:
+            self._number = self._steps._begin_loop()
+        try:
+            return self._steps._step_of_loop(self._number)
+        except StopIteration:
+            self._is_over = True
+            raise
+
+    def __len__(self) -> int:
+        """How many steps the iterator's epoch has, including those already made."""
+        return len(self._steps)
+
+
+class Looping(LoopingArguments, BaseIterator):
     """The base of a framework's ``DataIterator``: loops over a pipeline's epochs.
 
     Each step is a dict of tensors with the names of ``output_map`` as keys. For a list of pipelines
-    each step is a list of such dicts.
-
-    - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
-      A pipeline without a reader ends its epoch itself, by ``StopIteration``.
-    - ``size``: how many samples an epoch has in all these pipelines together; replaces the reader's
-      number.
-    - ``last_batch_policy``: what happens to an epoch's last batch.
-    - ``auto_reset``: whether the end of an epoch begins the next one. If not, ``reset()`` or a new
-      loop begins it.
-    - ``ragged``: names of outputs that are given as a list of tensors, one per sample.
-    - ``prepare_first_batch``: True prepares batches from now on, False from the first step on.
-    - ``compare_ranks``: whether sharded readers are compared over the ranks of
-      ``torch.distributed`` if that is in use. This is a collective call: all ranks must make such
-      an iterator, or none.
+    each step is a list of such dicts. Without ``reader_name`` and ``size`` the epoch is that of the
+    pipeline's lead reader; a pipeline without a reader ends its epoch itself, by ``StopIteration``.
     """
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        *,
-        reader_name: str | None = None,
-        size: int = -1,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        auto_reset: bool = True,
-        ragged: Sequence[str] = (),
-        prepare_first_batch: bool = True,
-        compare_ranks: bool = True,
-    ) -> None:
-        if unknown := [name for name in ragged if name not in output_map]:
-            raise GraphError(f"ragged names {unknown}, which are not in output_map {output_map}")
+    def _take(self, given: dict[str, Any]) -> None:
+        pipelines, names, ragged = (given[name] for name in ("pipelines", "output_map", "ragged"))
+        if unknown := [name for name in ragged if name not in names]:
+            raise GraphError(f"ragged names {unknown}, which are not in output_map {names}")
         self._ragged = frozenset(ragged)
         self._is_single = isinstance(pipelines, Pipeline)
-        if reader_name is None and size == -1:
-            reader_name = lead_reader(pipelines)
-        super().__init__(
-            pipelines,
-            output_map,
-            size=size,
-            reader_name=reader_name,
-            auto_reset=auto_reset,
-            last_batch_policy=last_batch_policy,
-            prepare_first_batch=prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+        if given["reader_name"] is None and given["size"] == -1:
+            given["reader_name"] = lead_reader(pipelines)
+        super()._take(given)
+
+    _loops = 0  # how many were begun
+
+    def __iter__(self) -> Loop:  # type: ignore[override]
+        """A loop over an epoch: the next one after the end of one, or where a loop was left.
+
+        What comes then is what would come if the rest had been taken. A loop goes on where
+        ``next()`` of this iterator itself, a loaded state or a step that failed has led. Where a
+        source cannot begin anew, it warns and goes on. Once a newer loop has given a step, an
+        older one raises ``StateError``.
+        """
+        self._refuse_unpacking(sys._getframe(1))
+        if self._is_finished():
+            self._begin_next()
+        return Loop(self)
+
+    @property
+    def _parts_of_step(self) -> int | None:
+        return None if self._is_single else len(self._pipelines)
+
+    def __next__(self) -> Any:
+        return self._next_step()
+
+    def _begin_loop(self) -> int:
+        """Begins the next epoch where a loop was left. Returns the number of the new loop."""
+        if self._is_left:
+            self._leave()
+        self._loops += 1
+        return self._loops
+
+    def _step_of_loop(self, number: int) -> Any:
+        if number != self._loops:
+            raise StateError(
+                "a newer loop over this iterator has begun, and both would draw from one pipeline: "
+                "use one loop at a time, or an iterator and a pipeline for each"
+            )
+        return self._given_step()
 
     @abstractmethod
     def _samples(self, batch: Batch, count: int) -> list[Any]:
@@ -83,84 +118,18 @@ class Looping(BaseIterator):
         return dicts[0] if self._is_single else dicts
 
 
-class Established(BaseIterator):
+@documented
+class Established(Generic, BaseIterator):
     """The base of a framework's ``DALIGenericIterator``: each step is a list of dicts of tensors.
 
-    The list has one dict per pipeline.
-
-    - ``pipelines``, ``output_map``: one pipeline or a list, and a name for each output.
-    - ``size``: how many samples an epoch has in all these pipelines together. ``reader_name``: the
-      reader that tells this number instead. With neither, an epoch ends when the pipeline raises
-      ``StopIteration``.
-    - ``auto_reset``: with True or "yes", the end of an epoch begins the next one; with False or
-      "no", ``reset()`` or a new loop begins it.
-    - ``last_batch_policy``: what happens to an epoch's last batch. ``last_batch_padded``: together
-      with ``size``, whether the reader has ``pad_last_batch``.
-    - ``fill_last_batch``: deprecated; True means FILL and False means PARTIAL.
-    - ``dynamic_shape``: accepted without effect; shapes may differ from step to step.
-    - ``prepare_first_batch``, ``compare_ranks``: see ``DataIterator``.
+    The list has one dict per pipeline. Without ``size`` and ``reader_name`` an epoch ends when the
+    pipeline raises ``StopIteration``.
     """
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: str | bool | None = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
-        super().__init__(
-            pipelines,
-            output_map,
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks,
-        )
 
-
-# What Python says of a missing argument names the class that users know.
-Established.__init__.__qualname__ = "DALIGenericIterator.__init__"
-
-
-class Classification(Established):
+@documented
+class Classification(ClassificationArguments, Established):
     """A ``DALIGenericIterator`` for pipelines with two outputs, named "data" and "label"."""
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: str | bool | None = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
-        super().__init__(
-            pipelines,
-            ["data", "label"],
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            dynamic_shape,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+    def _take(self, given: dict[str, Any]) -> None:
+        super()._take({**given, "output_map": ["data", "label"]})

@@ -19,6 +19,7 @@ class _Waiting(NamedTuple):
 
     step: Any
     epoch: int
+    is_begun: bool
     state: dict[str, Any]
     checkpoints: list[str]
     refusal: StateError | None
@@ -37,13 +38,13 @@ class Peekable(BaseIterator):
                 state, checkpoints = super().state_dict(), super().checkpoints()
             except StateError as e:
                 refusal = e
-            epoch = super().epoch
-            self._waiting = _Waiting(super().__next__(), epoch, state, checkpoints, refusal)
+            before = super().epoch, super()._is_begun()
+            self._waiting = _Waiting(super()._next_step(), *before, state, checkpoints, refusal)
         return self._waiting.step
 
-    def __next__(self) -> Any:
+    def _next_step(self) -> Any:
         if self._waiting is None:
-            return super().__next__()
+            return super()._next_step()
         step, self._waiting = self._waiting.step, None
         return step
 
@@ -74,3 +75,13 @@ class Peekable(BaseIterator):
 
     def _is_finished(self) -> bool:
         return self._waiting is None and super()._is_finished()
+
+    def _is_begun(self) -> bool:
+        return super()._is_begun() if self._waiting is None else self._waiting.is_begun
+
+    def _steps_left(self) -> int:
+        return super()._steps_left() + (self._waiting is not None)
+
+    def _end_early(self) -> None:
+        self._waiting = None  # it is of the epoch that ends
+        super()._end_early()

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from stoker import Pipeline
+from stoker import Pipeline, launcher
+from stoker._messages import warn_of_epoch
+from stoker._pipeline.internals import internals
 from stoker.errors import GraphError
 
 
@@ -29,7 +31,7 @@ class Facts(NamedTuple):
 def facts_of(pipe: Pipeline, reader: str) -> Facts:
     """The facts of the named reader. Raises ``GraphError`` if it feeds no output."""
     meta = pipe.reader_meta(reader)
-    orders = pipe._orders()
+    orders = internals(pipe).orders
     if reader not in orders:
         raise GraphError(f"reader '{reader}' feeds no output, so it ends no epoch")
     return Facts(
@@ -79,6 +81,85 @@ def compare(own: Sequence[Facts]) -> None:
         for i, fact in enumerate(ranks_own)
     }
     check(named)
+
+
+def warn_of_steps(pipelines: Sequence[Pipeline], ends_itself: bool) -> None:
+    """Warns if the ranks of a training may make unequally many steps in an epoch.
+
+    ``ends_itself``: the sources of the pipelines end the epochs, and nobody counts.
+    """
+    pipe = pipelines[0]
+    ranks = max(_world_size() // len(pipelines), *_shards(pipe))
+    if ranks <= 1:
+        return
+    if pipe.error_policy.drops_empty_steps:
+        warn_of_epoch(
+            "on_error='drop' leaves out each step of which no sample is good, so the "
+            f"{ranks} ranks may make unequally many steps in an epoch. {_WAITING} Take "
+            "on_error='replace', under which every batch is full, or 'skip', under which the steps "
+            "stay as many and a batch may have fewer samples"
+        )
+    if ends_itself:
+        warn_of_epoch(
+            f"there are {ranks} ranks, and the epochs of this iterator end where a source ends its "
+            f"own, which may be at another step on each rank. {_WAITING} Give size=, with one "
+            "value for all ranks that every source has samples for"
+        )
+
+
+def check_size(pipe: Pipeline, size: int, count: int) -> None:
+    """Warns if ``size=`` of an iterator is not that of its ``count`` shards of the lead reader.
+
+    Readers go on in their own epochs, whatever the iterator counts.
+    """
+    name = internals(pipe).engine.lead_reader
+    if name is None or internals(pipe).ends_itself:
+        return
+    meta = pipe.reader_meta(name)
+    samples, shards = meta["epoch_size"], max(meta["number_of_shards"], 1)
+    least, most = count * (samples // shards), count * -(-samples // shards)
+    if shards == 1 and size == samples:
+        return
+    if not least <= size <= most:
+        has = f"{least}" if least == most else f"{least} or {most}"
+        share = f", {has} of them in {count} of its {shards} shards" if shards > 1 else ""
+        warn_of_epoch(
+            f"size={size}, but an epoch of the reader '{name}' has {samples} samples{share}. So "
+            "this iterator's epochs begin and end in the midst of the reader's: give "
+            f"reader_name='{name}' in the place of size="
+        )
+    elif shards > count and _steps(least, pipe, count) != _steps(most, pipe, count):
+        warn_of_epoch(
+            f"size={size}: the shards of the reader '{name}' have {samples // shards} or "
+            f"{-(-samples // shards)} samples, and ranks with another size may make another number "
+            f"of steps. {_WAITING} Give reader_name='{name}' in the place of size=, which makes "
+            "all ranks take as many steps, or one size for all ranks"
+        )
+
+
+_WAITING = "Ranks that wait for each other in every step, as in DDP, would then wait for ever."
+
+
+def _steps(size: int, pipe: Pipeline, count: int) -> tuple[int, int]:
+    """How many steps so many samples have, without and with a last one that they do not fill."""
+    stride = count * (pipe.max_batch_size or 1)
+    return size // stride, -(-size // stride)
+
+
+def _shards(pipe: Pipeline) -> list[int]:
+    """The numbers of shards that the pipeline or its readers know of; at least one number."""
+    own = cast(int, pipe.num_shards)
+    if internals(pipe).engine.lead_reader is None:
+        return [own]
+    return [own, *(meta["number_of_shards"] for meta in pipe.reader_meta().values())]
+
+
+def _world_size() -> int:
+    """How many ranks there are, as far as a launcher tells."""
+    try:
+        return launcher.find().world_size
+    except GraphError:  # who asks for "auto" is told
+        return 1
 
 
 def _differences(a: Facts, b: Facts) -> list[tuple[str, Any, Any]]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import mxnet as mx
 
-from stoker import Batch, Pipeline, Tensor
+from stoker import Batch, Tensor
 from stoker.errors import GraphError
+from stoker.frameworks._arguments.constructors import MxnetClassification, MxnetGeneric, documented
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._host_arrays import host_array
 from stoker.frameworks._peekable import Peekable
@@ -18,16 +19,13 @@ from stoker.frameworks._peekable import Peekable
 _BY_DLPACK = ("uint8", "int8", "int32", "int64", "float16", "float32", "float64")
 
 
-class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
+@documented
+class DALIGenericIterator(MxnetGeneric, Peekable, mx.io.DataIter):  # type: ignore[misc]
     """DALI's iterator: each step is a list of ``mx.io.DataBatch``, one per pipeline.
 
-    - ``output_map``: a (name, tag) for each output. The tag is ``DATA_TAG`` or ``LABEL_TAG`` and
-      says whether the output goes to ``batch.data`` or ``batch.label``.
-    - ``data_layout``: the layout that ``provide_data`` tells for data outputs.
-    - ``squeeze_labels``: whether labels lose their axes of extent 1.
-    - ``last_batch_policy``: with PARTIAL the last batch is full, as is usual in MXNet, and
-      ``batch.pad`` says how many of its last samples do not count.
-    - The others are those of ``stoker.numpy.DALIGenericIterator``.
+    With ``LastBatchPolicy.PARTIAL`` the last batch is full, as is usual in MXNet, and ``batch.pad``
+    says how many of its last samples do not count. Without ``size`` and ``reader_name`` an epoch
+    ends when the pipeline raises ``StopIteration``.
 
     The arrays use the batch's own memory, except those of bool, which are copied. MXNet has no
     unsigned integers of 16, 32 and 64 bits and no signed integers of 16 bits. ``peek()`` shows the
@@ -37,38 +35,11 @@ class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
     DATA_TAG = "data"
     LABEL_TAG = "label"
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[tuple[str, str]],
-        size: int = -1,
-        reader_name: str | None = None,
-        data_layout: str = "NCHW",
-        fill_last_batch: bool | None = None,
-        auto_reset: str | bool | None = False,
-        squeeze_labels: bool = True,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
-        self._tags = _checked_tags(output_map)
-        self._data_layout = data_layout
-        self._squeezes = squeeze_labels
-        super().__init__(
-            pipelines,
-            [name for name, _ in output_map],
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks,
-        )
+    def _take(self, given: dict[str, Any]) -> None:
+        self._tags = _checked_tags(given["output_map"])
+        self._data_layout = given["data_layout"]
+        self._squeezes = given["squeeze_labels"]
+        super()._take({**given, "output_map": [name for name, _ in given["output_map"]]})
 
     @property
     def provide_data(self) -> list[mx.io.DataDesc]:
@@ -122,42 +93,14 @@ class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
         ]
 
 
-class DALIClassificationIterator(DALIGenericIterator):
+@documented
+class DALIClassificationIterator(MxnetClassification, DALIGenericIterator):
     """A ``DALIGenericIterator`` for pipelines with two outputs, one data and one label."""
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        size: int = -1,
-        reader_name: str | None = None,
-        data_name: str = "data",
-        label_name: str = "softmax_label",
-        data_layout: str = "NCHW",
-        fill_last_batch: bool | None = None,
-        auto_reset: str | bool | None = False,
-        squeeze_labels: bool = True,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
-        super().__init__(
-            pipelines,
-            [(data_name, self.DATA_TAG), (label_name, self.LABEL_TAG)],
-            size,
-            reader_name,
-            data_layout,
-            fill_last_batch,
-            auto_reset,
-            squeeze_labels,
-            dynamic_shape,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+    def _take(self, given: dict[str, Any]) -> None:
+        data = (given["data_name"], self.DATA_TAG)
+        label = (given["label_name"], self.LABEL_TAG)
+        super()._take({**given, "output_map": [data, label]})
 
 
 def feed_ndarray(

@@ -10,6 +10,7 @@ import numpy as np
 
 from stoker import Batch, Tensor
 from stoker.errors import GraphError
+from stoker.frameworks._arguments.constructors import documented
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._host_arrays import Array, host_array, host_samples
 from stoker.frameworks._iterator import BaseIterator
@@ -26,6 +27,7 @@ class _NumpyIterator(BaseIterator):
         return host_samples(batch, count, "NumPy")
 
 
+@documented
 class DataIterator(_NumpyIterator, Looping):
     __doc__ = f"""{Looping.__doc__}
     The arrays are on the batch's own memory. They may be written, and the memory lives as long as

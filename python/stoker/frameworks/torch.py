@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
-from stoker import Batch, Pipeline, Tensor
+from stoker import Batch, Tensor
 from stoker.errors import DeviceError, GraphError
+from stoker.frameworks._arguments.constructors import TorchLooping, TorchRagged, documented
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._iterator import BaseIterator
 from stoker.frameworks._iterator_kinds import Classification, Established, Looping
@@ -40,65 +41,31 @@ class _Torch(BaseIterator):
         return [self._placed(torch.from_dlpack(batch[i])) for i in range(count)]
 
 
-class DataIterator(_Torch, Looping):
+@documented
+class DataIterator(TorchLooping, _Torch, Looping):
     """Loops over a pipeline's epochs: ``for batch in DataIterator(pipe, ["image", "label"])``.
 
     Each step is a dict of tensors with the names of ``output_map`` as keys. For a list of pipelines
-    each step is a list of such dicts. The tensors are on the batch's own memory, which lives as
-    long as they do. Outputs on a GPU become tensors there. Work on torch's current stream waits for
-    the batch on the GPU, and no host thread waits. Before you drop a tensor that you used on
-    another stream, let the stream that it came on wait for an event of the other stream.
+    each step is a list of such dicts. Without ``reader_name`` and ``size`` the epoch is that of the
+    pipeline's lead reader; a pipeline without a reader ends its epoch itself, by ``StopIteration``.
 
-    - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
-      A pipeline without a reader ends its epoch itself, by ``StopIteration``.
-    - ``size``: how many samples an epoch has in all these pipelines together; replaces the reader's
-      number.
-    - ``last_batch_policy``: what happens to an epoch's last batch.
-    - ``auto_reset``: whether the end of an epoch begins the next one. If not, ``reset()`` or a new
-      loop begins it.
-    - ``ragged``: names of outputs that are given as a list of tensors, one per sample.
-    - ``pin_memory``: whether each tensor on the CPU is copied into pinned memory, for
-      ``.to(device, non_blocking=True)``.
-    - ``prepare_first_batch``: True prepares batches from now on, False from the first step on.
-    - ``compare_ranks``: whether sharded readers are compared over the ranks of
-      ``torch.distributed``. This is a collective call: all ranks must make such an iterator, or
-      none.
+    The tensors are on the batch's own memory, which lives as long as they do. Outputs on a GPU
+    become tensors there. Work on torch's current stream waits for the batch on the GPU, and no host
+    thread waits. Before you drop a tensor that you used on another stream, let the stream that it
+    came on wait for an event of the other stream.
 
     ``state_dict()`` and ``load_state_dict()`` also work in the middle of an epoch. ``epoch`` is the
     epoch that the next step belongs to.
     """
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        *,
-        reader_name: str | None = None,
-        size: int = -1,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        auto_reset: bool = True,
-        ragged: Sequence[str] = (),
-        pin_memory: bool = False,
-        prepare_first_batch: bool = True,
-        compare_ranks: bool = True,
-    ) -> None:
-        if pin_memory and not torch.cuda.is_available():
+    def _take(self, given: dict[str, Any]) -> None:
+        self._pins = given["pin_memory"]
+        if self._pins and not torch.cuda.is_available():
             raise DeviceError(
                 "pin_memory=True needs a CUDA device that torch can use, and there is none "
                 "(torch.cuda.is_available() is False)"
             )
-        self._pins = pin_memory
-        super().__init__(
-            pipelines,
-            output_map,
-            reader_name=reader_name,
-            size=size,
-            last_batch_policy=last_batch_policy,
-            auto_reset=auto_reset,
-            ragged=ragged,
-            prepare_first_batch=prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+        super()._take(given)
 
 
 class DALIGenericIterator(_Torch, Established):
@@ -114,7 +81,8 @@ class DALIClassificationIterator(Classification, DALIGenericIterator):
     __doc__ = Classification.__doc__
 
 
-class DALIRaggedIterator(_Torch, Established):
+@documented
+class DALIRaggedIterator(TorchRagged, _Torch, Established):
     """A ``DALIGenericIterator`` for samples of different shapes.
 
     ``output_types`` has a tag for each output. With ``DENSE_TAG`` (the default) the output becomes
@@ -126,42 +94,16 @@ class DALIRaggedIterator(_Torch, Established):
     SPARSE_LIST_TAG = "sparse_list"
     SPARSE_COO_TAG = "sparse_coo"
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        size: int = -1,
-        reader_name: str | None = None,
-        output_types: Sequence[str] | None = None,
-        auto_reset: str | bool | None = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
+    def _take(self, given: dict[str, Any]) -> None:
+        count, types = len(given["output_map"]), given["output_types"]
         tags = (self.DENSE_TAG, self.SPARSE_LIST_TAG, self.SPARSE_COO_TAG)
-        self._types = [self.DENSE_TAG] * len(output_map) if output_types is None else output_types
-        if len(self._types) != len(output_map) or any(t not in tags for t in self._types):
+        self._types: Sequence[str] = [self.DENSE_TAG] * count if types is None else types
+        if len(self._types) != count or any(t not in tags for t in self._types):
             raise GraphError(
-                f"output_types expects one of {', '.join(tags)} for each of the {len(output_map)} "
-                f"outputs, got {output_types!r}"
+                f"output_types expects one of {', '.join(tags)} for each of the {count} outputs, "
+                f"got {types!r}"
             )
-        super().__init__(
-            pipelines,
-            output_map,
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            dynamic_shape,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+        super()._take(given)
 
     _ragged_advice = "mark the output in output_types as DALIRaggedIterator.SPARSE_LIST_TAG"
 

@@ -6,7 +6,7 @@ operator of a function.
 
 from __future__ import annotations
 
-from stoker.frameworks.jax.decorator import given, make_decorator
+from stoker.frameworks.jax.decorator import Given, make_decorator
 from stoker.frameworks.jax.function import jax_function
 from stoker.frameworks.jax.iterators import DALIGenericIterator, DataIterator, LastBatchPolicy
 
@@ -20,7 +20,7 @@ __all__ = [
 
 data_iterator = make_decorator(
     DALIGenericIterator,
-    given,
+    Given,
     "data_iterator",
     """Turns a function that defines a pipeline into one that returns a ``DALIGenericIterator``.
 

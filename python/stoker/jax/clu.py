@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from stoker.frameworks.jax.decorator import given, make_decorator
+from stoker.frameworks.jax.decorator import Given, make_decorator
 from stoker.frameworks.jax.peekable import DALIGenericPeekableIterator
 
 __all__ = ["DALIGenericPeekableIterator", "peekable_data_iterator"]
 
 peekable_data_iterator = make_decorator(
     DALIGenericPeekableIterator,
-    given,
+    Given,
     "peekable_data_iterator",
     """Like ``stoker.jax.data_iterator``, but returns a ``DALIGenericPeekableIterator``.""",
 )

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws from the beta distribution, with the same bits on every CPU. Pure functions; thread-safe.
+// Draws from the beta distribution, with the same bits on every CPU.
 #pragma once
 #include <cmath>
 
-#include "base/philox.h"
+#include "base/chance/philox.h"
 
 namespace stoker {
 
@@ -13,7 +13,7 @@ namespace detail {
 
 // A number between 0 and 1 that is neither.
 inline double inner_share(uint32_t draw) {
-  using exact::detail::Num;
+  using exact::Num;
   return ((Num(draw) + Num(0.5)) * Num(0x1p-32)).v;
 }
 
@@ -23,7 +23,7 @@ struct Gamma {
   double shape, d, c;
 
   explicit Gamma(double shape) : shape(shape) {
-    using exact::detail::Num;
+    using exact::Num;
     d = (Num(shape < 1 ? (Num(shape) + Num(1)).v : shape) - Num(1) / Num(3)).v;
     c = (Num(1) / Num(std::sqrt((Num(9) * Num(d)).v))).v;
   }
@@ -36,7 +36,7 @@ struct GammaTry {
   double log;
 };
 inline GammaTry try_gamma(uint32_t first, uint32_t second, uint32_t third, const Gamma& g) {
-  using exact::detail::Num;
+  using exact::Num;
   const Num x = normal_of(first, second).first;
   const Num root = Num(1) + Num(g.c) * x;
   const Num v = std::abs((root * root * root).v);
@@ -49,7 +49,7 @@ inline GammaTry try_gamma(uint32_t first, uint32_t second, uint32_t third, const
 // Makes a number for shape + 1 one for a shape below 1, by one draw u: it is multiplied with
 // u^(1/shape), as a logarithm, because most such numbers are too small for a double.
 inline double for_less(double log, uint32_t draw, double shape) {
-  using exact::detail::Num;
+  using exact::Num;
   return (Num(log) + Num(exact::log_of_normal(inner_share(draw))) / Num(shape)).v;
 }
 
@@ -66,13 +66,13 @@ inline double log_of_gamma(Chance& chance, const Gamma& g) {
 // Two logarithms of gamma draws make one of the beta distribution in two steps: how far they are
 // apart, and 1 / (1 + e^apart). In one step, the compiler would make branches of the limits.
 inline double apart(double first, double second) {
-  using exact::detail::Num;
+  using exact::Num;
   const double far = (Num(second) - Num(first)).v;
   const double near = far < exact::kMostPower ? far : exact::kMostPower;
   return near > exact::kLeastPower ? near : exact::kLeastPower;
 }
 inline double share_of(double apart) {
-  using exact::detail::Num;
+  using exact::Num;
   return (Num(1) / (Num(1) + Num(exact::exp_in_range(apart)))).v;
 }
 

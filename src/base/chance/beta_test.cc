@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "base/beta.h"
+#include "base/chance/beta.h"
 
 #include <gtest/gtest.h>
 

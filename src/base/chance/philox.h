@@ -58,7 +58,7 @@ STOKER_HD inline float below(float x) {
 // lo + (hi - lo) draw / 2^32, rounded to float. Never hi, unless lo is hi. Requires: lo <= hi, and
 // both are finite.
 STOKER_HD inline float uniform_of(uint32_t draw, float lo, float hi) {
-  using exact::detail::Num;
+  using exact::Num;
   const Num share = draw * 0x1p-32;
   const float x = static_cast<float>((Num(lo) + (Num(hi) - Num(lo)) * share).v);
   return x < hi || lo == hi ? x : detail::below(hi);
@@ -73,7 +73,7 @@ struct NormalPair {
   double first, second;
 };
 STOKER_HD inline NormalPair normal_of(uint32_t draw, uint32_t other) {
-  using exact::detail::Num;
+  using exact::Num;
   const Num share = (Num(draw) + Num(0.5)) * Num(0x1p-32);
   const double radius = std::sqrt((Num(-2) * Num(exact::log_of_normal(share.v))).v);
   const exact::SinCos wave = exact::sin_cos_of_turn(other);

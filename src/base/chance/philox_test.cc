@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "base/philox.h"
+#include "base/chance/philox.h"
 
 #include <gtest/gtest.h>
 

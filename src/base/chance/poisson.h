@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws from the Poisson distribution, with the same bits on every CPU and device. Pure functions;
-// thread-safe.
+// Draws from the Poisson distribution, with the same bits on every CPU and device.
 #pragma once
-#include "base/philox.h"
+#include "base/chance/philox.h"
 
 namespace stoker {
 
@@ -12,7 +11,7 @@ namespace detail {
 
 // The logarithm of k!, by Stirling's series from 10 on.
 STOKER_HD inline double log_of_factorial(double k) {
-  using exact::detail::Num;
+  using exact::Num;
   if (k < 10) {
     double product = 1;
     for (double i = 2; i <= k; ++i) product *= i;
@@ -33,7 +32,7 @@ STOKER_HD inline double log_of_factorial(double k) {
 // 32 tries, of which more than 9 in 10 succeed, it is the mean. Requires: mean > 0.
 [[gnu::noinline]] STOKER_HD inline double poisson_of(const Chance& chance, int64_t number,
                                                      double mean) {
-  using exact::detail::Num;
+  using exact::Num;
   const auto first = 16 * static_cast<uint64_t>(number);
   const auto share = [](uint32_t draw) { return ((Num(draw) + Num(0.5)) * Num(0x1p-32)).v; };
   if (mean < 10) {

@@ -10,6 +10,7 @@
 
 #include "base/content.h"
 #include "base/error.h"
+#include "base/foreign_bytes.h"
 #include "base/text.h"
 
 namespace stoker {
@@ -130,9 +131,9 @@ constexpr size_t kVersionAt = 6, kSizeAt = 8;
 // Where the text of the header begins, behind its size in two or four bytes.
 size_t text_of_version(int version) { return kSizeAt + (version == 1 ? 2 : 4); }
 
-[[noreturn]] void ends_in_header(EncodedSpan bytes) {
-  throw SampleError("the NumPy array ends in its header", static_cast<int64_t>(bytes.size()));
-}
+constexpr ForeignBytes::Words kWords = {"the NumPy array is damaged",
+                                        "the NumPy array ends in its header"};
+ForeignBytes foreign(EncodedSpan bytes) { return {bytes, ByteOrder::kLittle, kWords}; }
 
 }  // namespace
 
@@ -140,26 +141,25 @@ size_t npy_header_bytes(EncodedSpan bytes) {
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!all.starts_with("\x93NUMPY"))
     throw SampleError("not a NumPy array: expected NPY, found " + describe_content(bytes), 0);
-  if (bytes.size() < kSizeAt + 2) ends_in_header(bytes);
-  const int version = bytes[kVersionAt];
+  ForeignBytes b = foreign(bytes).from(kVersionAt);
+  foreign(bytes).skip(kSizeAt + 2);  // of any version
+  const int version = b.u8();
   if (version < 1 || version > 3)
     throw SampleError("the NumPy array has version " + std::to_string(version) +
                           " of the format, expected 1, 2 or 3",
                       kVersionAt);
-  const size_t text_at = text_of_version(version);
-  if (bytes.size() < text_at) ends_in_header(bytes);
-  size_t size = 0;
-  for (size_t i = kSizeAt; i < text_at; ++i) size |= size_t{bytes[i]} << (8 * (i - kSizeAt));
+  b.skip(1);
+  const size_t size = version == 1 ? b.u16() : b.u32();
   constexpr size_t kMost = 1 << 20;
   if (size > kMost)
     throw SampleError("the header of the NumPy array claims " + std::to_string(size) + " bytes",
                       kSizeAt);
-  return text_at + size;
+  return b.at() + size;
 }
 
 NpyHeader read_npy_header(EncodedSpan bytes) {
   const size_t end = npy_header_bytes(bytes);
-  if (end > bytes.size()) ends_in_header(bytes);
+  foreign(bytes).skip(end);  // it is there
   const size_t text_at = text_of_version(bytes[kVersionAt]);
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), end);
   NpyHeader h = DictReader(all.substr(text_at), text_at).read();
@@ -168,7 +168,7 @@ NpyHeader read_npy_header(EncodedSpan bytes) {
 }
 
 void check_npy_size(EncodedSpan bytes, const NpyHeader& h) {
-  if (bytes.size() - h.data_at < static_cast<size_t>(h.data_bytes()))
+  if (bytes.size() - h.data_at != static_cast<size_t>(h.data_bytes()))
     throw SampleError("the NumPy array of shape " + h.shape.str() + " has " +
                           std::to_string(bytes.size() - h.data_at) + " bytes, expected " +
                           std::to_string(h.data_bytes()),

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The header of NumPy's file format, as numpy.lib.format describes it. Pure; thread-safe.
+//
+//   93 "NUMPY" 1:1 0:1 size:2 | text | data          the size is little-endian
+//   93 "NUMPY" 2:1 0:1 size:4 | text | data          3: the same, and the text is UTF-8
 #pragma once
 #include "codec/codec.h"
 
@@ -26,7 +29,7 @@ NpyHeader read_npy_header(EncodedSpan bytes);
 
 // The array that lies behind the header, in the order of its axes. It lies in `bytes`, or in
 // `scratch` where its elements are not aligned or not in this machine's byte order. Throws
-// SampleError where the bytes end too soon, and what `scratch` throws.
+// SampleError where the bytes end too soon or go on behind it, and what `scratch` throws.
 View npy_array(EncodedSpan bytes, const NpyHeader& header, Arena& scratch);
 // Throws SampleError where npy_array() would.
 void check_npy_size(EncodedSpan bytes, const NpyHeader& header);

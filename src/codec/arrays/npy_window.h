@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of an array in NumPy's file format: which bytes of the file it needs. Pure; thread-safe.
+// A window of an array in NumPy's file format: which bytes of the file it needs.
 #pragma once
 #include "base/small.h"
 #include "codec/arrays/npy.h"

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of AVIF, by libavif (libavif-dev).
+// Endings: .avif
+// "ftypavif" at byte 4: an AVIF image
+//
 // Still pictures and grids of them, with and without alpha, of 8, 10 and 12 bits. Of a sequence,
 // the first frame. It is turned as its properties say: EXIF has no say in AVIF.
 #include <avif/avif.h>
@@ -12,6 +15,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "codec/boxes.h"
 #include "codec/color.h"
 #include "codec/opened.h"
 #include "codec/orientation.h"
@@ -23,37 +27,33 @@ namespace {
 // The decoder's pictures may be this much wider and higher than what they show.
 constexpr uint32_t kMostBeyond = 128;
 
-uint64_t number_at(EncodedSpan b, size_t at, size_t size) {
-  uint64_t v = 0;
-  for (size_t i = 0; i < size && at + i < b.size(); ++i) v = v << 8 | b[at + i];
-  return v;
-}
-
-// Calls use(type, data) for each box.
+// Calls use(data) for each box of a type.
 template <class Use>
-void for_each_box(EncodedSpan b, const Use& use) {
-  for (size_t at = 0; at + 8 <= b.size();) {
-    const bool is_long = number_at(b, at, 4) == 1;
-    const uint64_t head = is_long ? 16 : 8, left = b.size() - at;
-    uint64_t size = number_at(b, is_long ? at + 8 : at, is_long ? 8 : 4);
-    if (size == 0 || size > left) size = left;  // the last box may not say
-    if (size < head) return;
-    use(std::string_view(reinterpret_cast<const char*>(b.data()) + at + 4, 4),
-        b.subspan(at + head, static_cast<size_t>(size - head)));
-    at += static_cast<size_t>(size);
-  }
+void for_each_box(ForeignBytes b, std::string_view type, const Use& use) {
+  Boxes boxes(b);
+  for (Box box; boxes.next(box);)
+    if (box.type == type) use(box.data);
 }
 
-// Of how many pictures grids are made, of which each has a decoder.
+// Of how many pictures grids are made, of which each has a decoder:
+//
+//   "meta" version flags | boxes, such as
+//     "iref" version flags | boxes, such as
+//       "dimg" item count:2 | count items        an item's number has 2 bytes, or 4 by the version
+//
+// Requires: libavif has taken the file.
 uint64_t count_cells(EncodedSpan file) {
   uint64_t cells = 0;
-  for_each_box(file, [&](std::string_view type, EncodedSpan meta) {
-    if (type != "meta" || meta.size() < 4) return;
-    for_each_box(meta.subspan(4), [&](std::string_view in_meta, EncodedSpan references) {
-      if (in_meta != "iref" || references.size() < 4) return;
-      const size_t id = references[0] == 0 ? 2 : 4;  // bytes of an item's number
-      for_each_box(references.subspan(4), [&](std::string_view kind, EncodedSpan reference) {
-        if (kind == "dimg") cells += number_at(reference, id, 2);
+  for_each_box(ForeignBytes(file, ByteOrder::kBig), "meta", [&](ForeignBytes meta) {
+    if (!meta.has(4)) return;
+    take_full_box_head(meta);
+    for_each_box(meta, "iref", [&](ForeignBytes references) {
+      if (!references.has(4)) return;
+      const size_t item = take_full_box_head(references).version == 0 ? 2 : 4;
+      for_each_box(references, "dimg", [&](ForeignBytes grid) {
+        if (!grid.has(item + 2)) return;
+        grid.skip(item);
+        cells += grid.u16();
       });
     });
   });
@@ -142,14 +142,7 @@ class Reader {
   }
 
   void read(bool is_judged) {
-    const bool tolerates = image_.options.tolerate_corrupt;
-    if (tolerates || !is_judged) out_.clear();
-    try {
-      decode();
-    } catch (const SampleError&) {
-      if (!tolerates && is_judged) throw;
-      out_.clear();
-    }
+    decode_whole(image_, is_judged, out_, [&] { decode(); });
   }
 
  private:
@@ -218,7 +211,7 @@ class Reader {
   PixelWriter out_;
 };
 
-class AvifCodec final : public ImageCodec {
+class AvifCodec final : public StoredCodec {
  public:
   const char* name() const override { return "AVIF"; }
   bool recognises(EncodedSpan b) const override {
@@ -226,25 +219,20 @@ class AvifCodec final : public ImageCodec {
     return avifPeekCompatibleFileType(&data);
   }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     auto opened = std::make_unique<Decoder>(bytes);
     const Decoder& d = *opened;
     ImageInfo info;
-    info.format = name();
     info.stored_height = d.image().height;
     info.stored_width = d.image().width;
     info.channels = d.channels();
     info.dtype = d.dtype();
     info.orientation = d.orientation();
     info.header = Opened(std::move(opened));
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     Reader(image, part.out, scratch).read(part.judged_rows > 0);
   }
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of BMP, by our own code.
+// Endings: .bmp .dib
+// "BM" at byte 0: a BMP image
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,28 +12,27 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/foreign_bytes.h"
+#include "base/picture_formats.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
 namespace stoker {
 namespace {
 
-constexpr size_t kFileHeader = 14, kOldHeader = 12;  // bytes; the old one is that of OS/2
+// A file has no byte order but little-endian:
+//
+//   "BM" size:4 0:4 data:4 | header, of at least:
+//     size:4 width:4 height:4 planes:2 bits:2 compression:4 size:4 ...:8 colours:4 colours:4
+//     size:4 width:2 height:2 planes:2 bits:2                         the old one, of OS/2
+//   | masks, which newer headers hold themselves | palette: blue green red 0 | ... | data: rows,
+//   from the bottom up unless the height is negative, each padded to 4 bytes
+constexpr size_t kFileHeader = 14, kOldHeader = 12;  // bytes
+constexpr ForeignBytes::Words kHeader = {"BMP header is damaged",
+                                         "BMP header is damaged: it ends too early"};
+constexpr ForeignBytes::Words kData = {"BMP data is damaged",
+                                       "BMP data is damaged: it ends prematurely"};
 enum Compression : uint32_t { kNone = 0, kRle8 = 1, kRle4 = 2, kMasks = 3, kMasksWithAlpha = 6 };
-
-[[noreturn]] void fail_header(const std::string& what, size_t at) {
-  throw SampleError("BMP header is damaged: " + what, static_cast<int64_t>(at));
-}
-[[noreturn]] void fail(const std::string& what, size_t at) {
-  throw SampleError("BMP data is damaged: " + what, static_cast<int64_t>(at));
-}
-
-uint32_t number_at(EncodedSpan b, size_t at, size_t size) {
-  if (at + size > b.size()) fail_header("it ends too early", b.size());
-  uint32_t v = 0;
-  for (size_t i = size; i-- > 0;) v = v << 8 | b[at + i];
-  return v;
-}
 
 // Samples that lie somewhere in the bits of a pixel.
 struct Mask {
@@ -65,28 +66,29 @@ struct Header {
   int64_t row_bytes() const { return (width * bits + 31) / 32 * 4; }
 };
 
-void read_masks(EncodedSpan file, size_t size, Header& h) {
+// `masks`: where they begin, also where others are implied.
+void read_masks(ForeignBytes masks, size_t size, Header& h) {
+  const ForeignBytes begin = masks;
   if (h.compression == kMasks || h.compression == kMasksWithAlpha) {
     const bool has_alpha = size >= 56 || h.compression == kMasksWithAlpha;
-    for (size_t i = 0; i < (has_alpha ? 4u : 3u); ++i)
-      h.masks[i] = Mask(number_at(file, kFileHeader + 40 + 4 * i, 4));
+    for (size_t i = 0; i < (has_alpha ? 4u : 3u); ++i) h.masks[i] = Mask(masks.u32());
   } else if (h.bits == 16) {
     h.masks = {Mask(0x7C00), Mask(0x03E0), Mask(0x001F), Mask()};
   } else {
     h.masks = {Mask(0xFF0000), Mask(0x00FF00), Mask(0x0000FF), Mask()};
   }
   for (const Mask& m : h.masks)
-    if (!m.is_one_run()) fail_header("the bits of a colour are not side by side", kFileHeader + 40);
+    if (!m.is_one_run()) begin.fail("the bits of a colour are not side by side");
 }
 
-void read_palette(EncodedSpan file, size_t at, size_t used, size_t entry, Header& h) {
+void read_palette(ForeignBytes b, size_t used, size_t entry, Header& h) {
   const size_t most = size_t{1} << h.bits;
   h.colors = used == 0 ? most : std::min(used, most);
-  if (at + h.colors * entry > file.size()) fail_header("it ends too early", file.size());
+  const EncodedSpan entries = b.bytes(h.colors * entry);
   h.is_gray = true;
   for (size_t i = 0; i < h.colors; ++i)
     for (size_t c = 0; c < 3; ++c) {
-      const uint8_t v = h.palette[3 * i + c] = file[at + i * entry + 2 - c];
+      const uint8_t v = h.palette[3 * i + c] = entries[i * entry + 2 - c];
       h.is_gray &= v == (h.colors == 2 ? 255 * i : i);
     }
 }
@@ -102,36 +104,41 @@ bool is_supported(const Header& h) {
 
 Header read_header(EncodedSpan file) {
   Header h;
-  const size_t size = number_at(file, kFileHeader, 4);
+  const ForeignBytes all(file, ByteOrder::kLittle, kHeader);
+  ForeignBytes b = all.from(kFileHeader);
+  const size_t size = b.u32(), fields_at = b.at();
   const bool is_old = size == kOldHeader;
-  if (!is_old && (size < 40 || size > 124)) fail_header("its size is " + std::to_string(size), 14);
-  number_at(file, kFileHeader + size - 1, 1);  // all of it is there
+  if (!is_old && (size < 40 || size > 124)) b.fail("its size is " + std::to_string(size), 14);
+  all.from(kFileHeader).bytes(size);  // all of it is there
   size_t used = 0;
   if (is_old) {
-    h.width = number_at(file, 18, 2);
-    h.height = number_at(file, 20, 2);
-    h.bits = number_at(file, 24, 2);
+    h.width = b.u16();
+    h.height = b.u16();
+    b.skip(2);
+    h.bits = b.u16();
   } else {
-    h.width = static_cast<int32_t>(number_at(file, 18, 4));
-    h.height = static_cast<int32_t>(number_at(file, 22, 4));
-    h.bits = number_at(file, 28, 2);
-    h.compression = number_at(file, 30, 4);
-    used = number_at(file, 46, 4);
+    h.width = static_cast<int32_t>(b.u32());
+    h.height = static_cast<int32_t>(b.u32());
+    b.skip(2);
+    h.bits = b.u16();
+    h.compression = b.u32();
+    b.skip(12);
+    used = b.u32();
     h.is_top_first = std::exchange(h.height, std::abs(h.height)) < 0;
   }
   if (h.width < 1 || h.height < 1)
-    fail_header(
-        "it claims " + std::to_string(h.width) + " x " + std::to_string(h.height) + " pixels", 18);
+    b.fail("it claims " + std::to_string(h.width) + " x " + std::to_string(h.height) + " pixels",
+           fields_at);
   const bool has_masks = h.compression == kMasks || h.compression == kMasksWithAlpha;
   if (h.bits > 32 || (h.compression > kMasks && !has_masks) || !is_supported(h))
     throw SampleError("BMP of " + std::to_string(h.bits) + " bits and the compression " +
                           std::to_string(h.compression) + " is not supported",
                       is_old ? 24 : 28);
-  if (!h.has_palette()) read_masks(file, size, h);
+  if (!h.has_palette()) read_masks(all.from(kFileHeader + 40), size, h);
   const bool has_masks_behind = has_masks && size == 40;
   const size_t behind = kFileHeader + size + (has_masks_behind ? 12 : 0);
-  if (h.has_palette()) read_palette(file, behind, used, is_old ? 3 : 4, h);
-  h.data_at = number_at(file, 10, 4);
+  if (h.has_palette()) read_palette(all.from(behind), used, is_old ? 3 : 4, h);
+  h.data_at = all.from(10).u32();
   if (h.data_at < behind) h.data_at = behind + h.colors * (is_old ? 3 : 4);
   return h;
 }
@@ -141,7 +148,9 @@ Header read_header(EncodedSpan file) {
 class Runs {
  public:
   Runs(EncodedSpan file, const Header& h, uint8_t* indices)
-      : file_(file), h_(h), at_(h.data_at), indices_(indices) {
+      : h_(h),
+        data_(ForeignBytes(file, ByteOrder::kLittle, kData).from(h.data_at)),
+        indices_(indices) {
     std::memset(indices, 0, static_cast<size_t>(h.width * h.height));
   }
 
@@ -166,12 +175,9 @@ class Runs {
   }
 
  private:
-  uint8_t next() {
-    if (at_ >= file_.size()) fail("it ends prematurely", file_.size());
-    return file_[at_++];
-  }
+  uint8_t next() { return data_.u8(); }
   void put(int64_t index) {
-    if (done_ >= h_.width * h_.height) fail("it has too many pixels", at_);
+    if (done_ >= h_.width * h_.height) data_.fail("it has too many pixels");
     indices_[done_++] = static_cast<uint8_t>(index);
   }
   void put_run(int64_t count, uint8_t value) {
@@ -180,21 +186,21 @@ class Runs {
   }
   // Literals are padded to words.
   void put_literal(int64_t count) {
-    const size_t begin = at_;
+    const size_t begin = data_.at();
+    uint8_t two = 0;
     for (int64_t i = 0; i < count; ++i) {
       if (h_.bits == 8) {
         put(next());
         continue;
       }
-      const uint8_t two = i % 2 == 0 ? next() : file_[at_ - 1];
+      if (i % 2 == 0) two = next();
       put(i % 2 == 0 ? two >> 4 : two & 15);
     }
-    if ((at_ - begin) % 2 == 1) next();
+    if ((data_.at() - begin) % 2 == 1) next();
   }
 
-  EncodedSpan file_;
   const Header& h_;
-  size_t at_;
+  ForeignBytes data_;
   uint8_t* indices_;
   int64_t done_ = 0;
 };
@@ -227,10 +233,10 @@ class Reader {
       return;
     }
     const size_t begin = h_.data_at + static_cast<size_t>(stored * h_.row_bytes());
-    const auto used = static_cast<size_t>((h_.width * h_.bits + 7) / 8);  // less than its padding
-    if (begin > file_.size() || used > file_.size() - begin)
-      fail("it ends prematurely", file_.size());
-    if (out_.wants_row(y)) out_.put(y, samples(file_.data() + begin));
+    const auto used = static_cast<size_t>((h_.width * h_.bits + 7) / 8);  // without padding
+    ForeignBytes data = ForeignBytes(file_, ByteOrder::kLittle, kData).from(begin);
+    const EncodedSpan row = data.bytes(used);
+    if (out_.wants_row(y)) out_.put(y, samples(row.data()));
   }
 
  private:
@@ -286,29 +292,20 @@ class Reader {
   uint8_t* unpacked_ = nullptr;
 };
 
-class BmpCodec final : public ImageCodec {
+class BmpCodec final : public StoredCodec {
  public:
   const char* name() const override { return "BMP"; }
-  bool recognises(EncodedSpan b) const override {
-    return b.size() >= 2 && b[0] == 'B' && b[1] == 'M';
-  }
+  bool recognises(EncodedSpan b) const override { return begins_as(name(), b); }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     const Header h = read_header(bytes);
-    ImageInfo info;
-    info.format = name();
-    info.header = h;
-    info.stored_height = h.height;
-    info.stored_width = h.width;
+    ImageInfo info = stored_info(h);
     info.channels = h.channels();
-    set_displayed(info, options);
+    info.holds_numbers = h.has_palette();
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     const auto& h = header_of<Header>(image);
     const bool tolerates = image.options.tolerate_corrupt;
     Reader reader(image, h, part.out, scratch);

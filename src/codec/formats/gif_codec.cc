@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of GIF, by our own code.
+// Endings: .gif
+// "GIF87a", "GIF89a" at byte 0: a GIF image
+//
 // The first frame, on a canvas of the transparent colour or, without one, of the first.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
-#include <string_view>
 
 #include "base/error.h"
+#include "base/foreign_bytes.h"
+#include "base/picture_formats.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -18,8 +22,19 @@ namespace {
 
 constexpr int kMostBits = 12;  // of a code
 
+// A file has no byte order but little-endian:
+//
+//   "GIF89a" width:2 height:2 flags:1 ...:2 | palette | blocks, up to ";"
+//   block:    "!" kind:1 | data                              an extension
+//             "," x:2 y:2 width:2 height:2 flags:1 | palette | bits:1 | data      a picture
+//   data:     n:1, n bytes | n:1, n bytes | ... | 0
+constexpr ForeignBytes::Words kWords = {"GIF data is damaged", "GIF data ends prematurely"};
+
+ForeignBytes bytes_from(EncodedSpan file, size_t at) {
+  return ForeignBytes(file, ByteOrder::kLittle, kWords).from(at);
+}
 [[noreturn]] void fail(const std::string& what, size_t at) {
-  throw SampleError("GIF data is damaged: " + what, static_cast<int64_t>(at));
+  ForeignBytes({}, ByteOrder::kLittle, kWords).fail(what, at);
 }
 
 struct Header {
@@ -42,62 +57,40 @@ struct Header {
   uint8_t background() const { return static_cast<uint8_t>(std::max(transparent, 0)); }
 };
 
-// Reads numbers one after the other. Throws SampleError at the end of the file.
-class Bytes {
- public:
-  Bytes(EncodedSpan file, size_t at) : file_(file), at_(at) {}
-  size_t at() const { return at_; }
-  EncodedSpan take(size_t size) {
-    if (at_ > file_.size() || size > file_.size() - at_) {
-      throw SampleError("GIF data ends prematurely", static_cast<int64_t>(file_.size()));
-    }
-    at_ += size;
-    return file_.subspan(at_ - size, size);
-  }
-  int byte() { return take(1)[0]; }
-  int word() {
-    const EncodedSpan b = take(2);
-    return b[0] | b[1] << 8;
-  }
-  // The next block of data, empty behind the last.
-  EncodedSpan block() { return take(static_cast<size_t>(byte())); }
-
- private:
-  EncodedSpan file_;
-  size_t at_;
-};
-
-EncodedSpan table(Bytes& bytes, int flags) {
-  return flags & 0x80 ? bytes.take(3 * (size_t{2} << (flags & 7))) : EncodedSpan{};
+EncodedSpan take_palette(ForeignBytes& bytes, int flags) {
+  return flags & 0x80 ? bytes.bytes(3 * (size_t{2} << (flags & 7))) : EncodedSpan{};
 }
 
-void skip_extension(Bytes& bytes, Header& h) {
-  const bool is_control = bytes.byte() == 0xF9;
-  for (EncodedSpan b = bytes.block(); !b.empty(); b = bytes.block())
+// The next block of data, empty behind the last.
+EncodedSpan take_block(ForeignBytes& bytes) { return bytes.bytes(bytes.u8()); }
+
+void take_extension(ForeignBytes& bytes, Header& h) {
+  const bool is_control = bytes.u8() == 0xF9;
+  for (EncodedSpan b = take_block(bytes); !b.empty(); b = take_block(bytes))
     if (is_control && b.size() >= 4) h.transparent = b[0] & 1 ? b[3] : -1;
 }
 
 Header read_header(EncodedSpan file) {
   Header h;
-  Bytes bytes(file, 6);
-  h.width = bytes.word();
-  h.height = bytes.word();
-  const int flags = bytes.byte();
-  bytes.take(2);
-  h.palette = table(bytes, flags);
-  for (int kind = bytes.byte(); kind != ','; kind = bytes.byte()) {
-    if (kind == '!') skip_extension(bytes, h);
+  ForeignBytes bytes = bytes_from(file, 6);
+  h.width = bytes.u16();
+  h.height = bytes.u16();
+  const int flags = bytes.u8();
+  bytes.skip(2);
+  h.palette = take_palette(bytes, flags);
+  for (int kind = bytes.u8(); kind != ','; kind = bytes.u8()) {
+    if (kind == '!') take_extension(bytes, h);
     else if (kind == ';') fail("it has no picture", bytes.at() - 1);
     else if (kind != 0) fail("there is no block where one should begin", bytes.at() - 1);
   }
-  h.x = bytes.word();
-  h.y = bytes.word();
-  h.frame_width = bytes.word();
-  h.frame_height = bytes.word();
-  const int frame_flags = bytes.byte();
+  h.x = bytes.u16();
+  h.y = bytes.u16();
+  h.frame_width = bytes.u16();
+  h.frame_height = bytes.u16();
+  const int frame_flags = bytes.u8();
   h.is_interlaced = frame_flags & 0x40;
-  if (const EncodedSpan own = table(bytes, frame_flags); !own.empty()) h.palette = own;
-  h.code_bits = bytes.byte();
+  if (const EncodedSpan own = take_palette(bytes, frame_flags); !own.empty()) h.palette = own;
+  h.code_bits = bytes.u8();
   h.data_at = bytes.at();
   h.width = std::max(h.width, h.x + h.frame_width);
   h.height = std::max(h.height, h.y + h.frame_height);
@@ -141,8 +134,7 @@ class Bits {
       }
     }
     if (held_ >= needed) return;
-    if (at_ >= file_.size())
-      throw SampleError("GIF data ends prematurely", static_cast<int64_t>(file_.size()));
+    bytes_from(file_, at_).skip(1);  // refuses the end of the file
     fail("it ends before the picture", at_);
   }
 
@@ -317,31 +309,20 @@ class Reader {
   uint8_t *row_, *indices_;
 };
 
-class GifCodec final : public ImageCodec {
+class GifCodec final : public StoredCodec {
  public:
   const char* name() const override { return "GIF"; }
-  bool recognises(EncodedSpan b) const override {
-    const std::string_view begin(reinterpret_cast<const char*>(b.data()),
-                                 std::min<size_t>(b.size(), 6));
-    return begin == "GIF87a" || begin == "GIF89a";
-  }
+  bool recognises(EncodedSpan b) const override { return begins_as(name(), b); }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     const Header h = read_header(bytes);
-    ImageInfo info;
-    info.format = name();
-    info.header = h;
-    info.stored_height = h.height;
-    info.stored_width = h.width;
+    ImageInfo info = stored_info(h);
     info.channels = h.channels();
-    set_displayed(info, options);
+    info.holds_numbers = true;
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     const auto& h = header_of<Header>(image);
     Reader(image, h, part.out, scratch).read(part.judged_rows);
   }

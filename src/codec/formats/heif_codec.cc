@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of HEIF, by libheif (libheif-dev), which is opened at run time (libheif1).
+// Endings: .heic .heif .hif
+// "ftypheic", "ftypheix", "ftypheim", "ftypheis", "ftyphevc" at byte 4: a HEIF image
+// "ftypmif1", "ftypmsf1" at byte 4: a HEIF image
+//
 // The primary picture of HEIC files and of others that the library can decode, with and without
 // alpha, as RGB. It is always cropped and turned as its properties say: EXIF has no say in HEIF.
 #include <dlfcn.h>
@@ -15,6 +19,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "codec/boxes.h"
 #include "codec/color.h"
 #include "codec/opened.h"
 #include "codec/orientation.h"
@@ -79,24 +84,12 @@ const Library& library() {
   return opened;
 }
 
-uint64_t number_at(EncodedSpan b, size_t at, size_t size) {
-  uint64_t v = 0;
-  for (size_t i = 0; i < size; ++i) v = v << 8 | b[at + i];
-  return v;
-}
-
 // Whether a box of the file ends behind it.
 bool is_cut(EncodedSpan file) {
-  for (size_t at = 0; at < file.size();) {
-    const size_t left = file.size() - at;
-    if (left < 16) return left < 8 || number_at(file, at, 4) != 8;
-    uint64_t size = number_at(file, at, 4);
-    if (size == 1) size = number_at(file, at + 8, 8);
-    if (size == 0) return false;  // the last box may not say
-    if (size < 8 || size > left) return size > left;
-    at += static_cast<size_t>(size);
-  }
-  return false;
+  Boxes boxes(ForeignBytes(file, ByteOrder::kBig));
+  for (Box box; boxes.next(box);)
+    if (!box.is_whole) return true;
+  return boxes.ends_in_head();
 }
 
 template <auto kMember>
@@ -235,13 +228,7 @@ class Reader {
   }
 
   void read(bool is_judged) {
-    const bool tolerates = image_.options.tolerate_corrupt;
-    if (tolerates || !is_judged) out_.clear();
-    try {
-      decode();
-    } catch (const SampleError&) {
-      if (!tolerates && is_judged) throw;
-    }
+    decode_whole(image_, is_judged, out_, [&] { decode(); });
   }
 
  private:
@@ -279,15 +266,19 @@ class Reader {
   PixelWriter out_;
 };
 
-// Whether the file's first box names a kind of picture, and none of AVIF.
-bool has_brand(EncodedSpan b) {
-  const std::string_view file(reinterpret_cast<const char*>(b.data()), b.size());
-  if (file.size() < 16 || file.substr(4, 4) != "ftyp") return false;
-  const uint64_t size = number_at(b, 0, 4);
+// Whether the file's first box names a kind of picture, and none of AVIF. It is always a short one:
+//
+//   size:4 "ftyp" | brand:4 version:4 brands, of 4 bytes each
+bool has_brand(EncodedSpan file) {
+  if (file.size() < 16) return false;
+  ForeignBytes b(file, ByteOrder::kBig);
+  const uint32_t size = b.u32();
+  if (b.text(4) != "ftyp") return false;
+  ForeignBytes brands = b.part(std::max<uint32_t>(size, 8) - 8);
   bool is_heif = false;
-  for (size_t at = 8; at + 4 <= std::min<uint64_t>(size, file.size()); at += 4) {
-    if (at == 12) continue;  // the version
-    const std::string_view brand = file.substr(at, 4);
+  for (int i = 0; brands.has(4); ++i) {
+    const std::string_view brand = brands.text(4);
+    if (i == 1) continue;  // the version
     if (brand == "avif" || brand == "avis") return false;
     for (const std::string_view known :
          {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"})
@@ -296,30 +287,25 @@ bool has_brand(EncodedSpan b) {
   return is_heif;
 }
 
-class HeifCodec final : public ImageCodec {
+class HeifCodec final : public StoredCodec {
  public:
   const char* name() const override { return "HEIF"; }
   bool is_there() const override { return library().is_open; }
   bool recognises(EncodedSpan b) const override { return has_brand(b); }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions& options) const override {
     std::unique_ptr<Decoder> opened = open(bytes, options);
     const Decoder& d = *opened;
     ImageInfo info;
-    info.format = name();
     info.stored_height = d.height();
     info.stored_width = d.width();
     info.channels = d.channels();
     info.dtype = d.dtype();
     info.header = Opened(std::move(opened));
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     Reader(image, part.out, scratch).read(part.judged_rows > 0);
   }
 };

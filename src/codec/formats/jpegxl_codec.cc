@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of JPEG XL, by libjxl (libjxl-dev).
+// Endings: .jxl
+// "\0\0\0\x0CJXL \r\n\x87\n" at byte 0: a JPEG XL image
+// "\xFF\x0A" at byte 0: a JPEG XL code stream
+//
 // Code streams and files around them, of whole numbers and floats, with and without alpha. Of an
 // animation, the first frame. Colours are as the library gives them by default: in the picture's
 // own encoding, where it has a name for it.
@@ -134,7 +138,7 @@ class Reader {
   PixelWriter out_;
 };
 
-class JpegXlCodec final : public ImageCodec {
+class JpegXlCodec final : public StoredCodec {
  public:
   const char* name() const override { return "JPEG XL"; }
   bool recognises(EncodedSpan b) const override {
@@ -142,25 +146,20 @@ class JpegXlCodec final : public ImageCodec {
     return signature == JXL_SIG_CODESTREAM || signature == JXL_SIG_CONTAINER;
   }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     auto decoder = std::make_unique<Decoder>(bytes);
     const Header& h = decoder->header();
     ImageInfo info;
-    info.format = name();
     info.stored_height = h.info.ysize;
     info.stored_width = h.info.xsize;
     info.channels = h.channels();
     info.dtype = h.dtype();
     info.orientation = static_cast<int>(h.info.orientation);
     info.header = Opened(std::move(decoder));
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     Reader(image, part.out, scratch).read(part.judged_rows > 0);
   }
 };

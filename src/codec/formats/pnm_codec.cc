@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of PNM, by our own code.
+// Endings: .pnm .pbm .pgm .ppm .pam
+// "P[1-7][ \t-\r#]" at byte 0: a PNM image
+//
 // PBM, PGM and PPM, as text (P1 to P3) and as bytes (P4 to P6), and PAM (P7).
 #include <algorithm>
 #include <cmath>
@@ -10,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/picture_formats.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -117,7 +121,7 @@ Header read_header(EncodedSpan file) {
 }
 
 // Makes rows of samples, and writes them. Full intensity is the largest value of the type, as
-// Pillow rounds it.
+// Pillow rounds it; class numbers stay as they are.
 class Reader {
  public:
   Reader(const EncodedImage& image, const Header& h, const View& out, Arena& scratch)
@@ -127,9 +131,10 @@ class Reader {
         out_(image.options.output_type, static_cast<int>(h.channels), h.dtype(), out, scratch),
         row_(scratch.array<uint16_t>(static_cast<size_t>(h.width * h.channels))),
         scaled_(scratch.array<uint16_t>(static_cast<size_t>(h.most) + 1)) {
-    constexpr uint8_t kBits[] = {255, 0};
-    if (h.is_bits()) out_.use_palette(kBits);
-    const double full = h.most > 255 ? 65535 : 255;
+    constexpr uint8_t kBits[] = {255, 0}, kNumbers[] = {1, 0};
+    if (h.is_bits()) out_.use_palette(kBits, kNumbers);
+    const bool scales = image.options.output_type != ImageType::kClasses;
+    const double full = !scales ? static_cast<double>(h.most) : h.most > 255 ? 65535 : 255;
     for (int64_t v = 0; v <= h.most; ++v)
       scaled_[v] = static_cast<uint16_t>(
           std::nearbyint(static_cast<double>(v) / static_cast<double>(h.most) * full));
@@ -191,32 +196,22 @@ class Reader {
   uint16_t *row_, *scaled_;
 };
 
-class PnmCodec final : public ImageCodec {
+class PnmCodec final : public StoredCodec {
  public:
   const char* name() const override { return "PNM"; }
 
-  bool recognises(EncodedSpan b) const override {
-    return b.size() >= 3 && b[0] == 'P' && b[1] >= '1' && b[1] <= '7' &&
-           (is_blank(b[2]) || b[2] == '#');
-  }
+  bool recognises(EncodedSpan b) const override { return begins_as(name(), b); }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     const Header h = read_header(bytes);
-    ImageInfo info;
-    info.format = name();
-    info.header = h;
-    info.stored_height = h.height;
-    info.stored_width = h.width;
+    ImageInfo info = stored_info(h);
     info.channels = static_cast<int>(h.channels);
+    info.holds_numbers = h.channels <= 2;
     info.dtype = h.dtype();
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     const auto& h = header_of<Header>(image);
     Reader reader(image, h, part.out, scratch);
     const int64_t end = std::max(part.judged_rows, reader.out().end_row());

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of TIFF, by libtiff-4 (libtiff-dev).
+// Endings: .tif .tiff
+// "II*\0", "MM\0*" at byte 0: a TIFF image
+// "II+\0", "MM\0+" at byte 0: a BigTIFF image
+//
 // One directory: strips and tiles, of all compressions that libtiff was built with, of whole
 // numbers of 1 to 16 bits, or floats of 16, 32 and 64.
 #include <tiffio.h>
@@ -13,19 +17,18 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
+#include "base/foreign_bytes.h"
 #include "base/half.h"
+#include "base/picture_formats.h"
 #include "codec/opened.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
 namespace stoker {
 namespace {
-
-using std::string_view_literals::operator""sv;
 
 constexpr size_t kMostAtOnce = size_t{64} << 20;  // bytes that libtiff may ask for
 // What libtiff takes by itself: the tables of a codec and some rows, and for each strip or tile the
@@ -34,12 +37,17 @@ constexpr size_t kOwnMemory = 1 << 20, kForEachStrip = 16;
 constexpr int kMostSamples = 64;  // of a pixel
 constexpr int64_t kLargestBand = int64_t{1} << 28;  // pixels of a tile, and of tiles side by side
 
-// The chain of directories, one for each page.
+// The chain of directories, one for each page. Numbers have the byte order that the file begins
+// with:
+//
+//   "II" or "MM", 42:2 first:4         TIFF;    directory: count:2 | entries of 12 bytes | next:4
+//   "II" or "MM", 43:2 8:4 first:8     BigTIFF; directory: count:8 | entries of 20 bytes | next:8
 class Directories {
  public:
   // Requires: libtiff has read the file's header.
   explicit Directories(EncodedSpan file)
-      : file_(file), is_big_(file[2] == 43 || file[3] == 43), is_little_(file[0] == 'I') {}
+      : file_(file, file[0] == 'I' ? ByteOrder::kLittle : ByteOrder::kBig, kWords),
+        is_big_(file[2] == 43 || file[3] == 43) {}
 
   // Where the directory of a page begins. Throws SampleError where the file has no such page, or
   // the chain leads back into itself before.
@@ -65,27 +73,22 @@ class Directories {
   uint64_t first() const { return is_big_ ? number(8, 8) : number(4, 4); }
   uint64_t behind(uint64_t at) const {
     const uint64_t count = is_big_ ? number(at, 8) : number(at, 2), entry = is_big_ ? 20 : 12;
-    if (count > file_.size() / entry)
-      throw SampleError(
-          "TIFF header is damaged: a directory claims " + std::to_string(count) + " entries",
-          static_cast<int64_t>(at));
+    if (count > file_.end() / entry)
+      file_.fail("a directory claims " + std::to_string(count) + " entries", at);
     return is_big_ ? number(at + 8 + entry * count, 8) : number(at + 2 + entry * count, 4);
   }
-  uint64_t number(uint64_t at, uint64_t size) const {
-    if (at > file_.size() || file_.size() - at < size)
-      throw SampleError("TIFF header is damaged: a directory lies outside of the file",
-                        static_cast<int64_t>(std::min<uint64_t>(at, file_.size())));
-    uint64_t v = 0;
-    for (uint64_t i = 0; i < size; ++i) v = v << 8 | file_[at + (is_little_ ? size - 1 - i : i)];
-    return v;
+  uint64_t number(uint64_t at, size_t size) const {
+    ForeignBytes b = file_.from(at);
+    if (!b.has(size)) b.fail("a directory lies outside of the file");
+    return b.number(size);
   }
-  [[noreturn]] static void fail_in_loop(uint64_t at) {
-    throw SampleError("TIFF header is damaged: its directories form a loop",
-                      static_cast<int64_t>(at));
+  [[noreturn]] void fail_in_loop(uint64_t at) const {
+    file_.fail("its directories form a loop", at);
   }
 
-  EncodedSpan file_;
-  bool is_big_, is_little_;
+  static constexpr ForeignBytes::Words kWords = {"TIFF header is damaged"};
+  ForeignBytes file_;
+  bool is_big_;
 };
 
 // A file in memory, at one of its pages. libtiff reads it where it is, and never prints.
@@ -178,13 +181,17 @@ struct Header {
   int64_t tile_width = 0;  // the width, of strips
   int orientation = 1;
 
-  bool is_float = false;
+  bool is_float = false, is_lossy = false;
 
   bool has_palette() const { return photometric == PHOTOMETRIC_PALETTE; }
   bool is_indexed() const { return has_palette() || bits < 8; }
   bool is_ink() const { return photometric == PHOTOMETRIC_SEPARATED; }
   bool is_rgb() const { return photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR; }
   bool is_gray() const { return photometric <= PHOTOMETRIC_MINISBLACK; }
+  // Whether there is one number for each pixel, perhaps with alpha, as it was saved.
+  bool holds_numbers() const {
+    return !is_lossy && !is_float && samples <= 2 && (is_gray() || has_palette());
+  }
   bool is_inverted() const { return photometric == PHOTOMETRIC_MINISWHITE; }
   int channels() const { return has_palette() ? 3 : samples; }
   int colors() const { return is_ink() ? 4 : is_rgb() ? 3 : 1; }
@@ -222,6 +229,17 @@ void check_kind(const Tiff& t, const Header& h) {
                     " is not supported");
 }
 
+// Of a compression of TIFF: whether it may change samples.
+bool is_lossy(uint16_t compression) {
+  constexpr uint16_t kLossless[] = {
+      COMPRESSION_NONE,          COMPRESSION_CCITTRLE,  COMPRESSION_CCITTRLEW,
+      COMPRESSION_CCITTFAX3,     COMPRESSION_CCITTFAX4, COMPRESSION_LZW,
+      COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,   COMPRESSION_PACKBITS,
+      COMPRESSION_LZMA,          COMPRESSION_ZSTD,      COMPRESSION_THUNDERSCAN,
+      COMPRESSION_NEXT};
+  return std::find(std::begin(kLossless), std::end(kLossless), compression) == std::end(kLossless);
+}
+
 Header read_header(const Tiff& t) {
   Header h;
   h.width = t.number(TIFFTAG_IMAGEWIDTH);
@@ -233,6 +251,7 @@ Header read_header(const Tiff& t) {
   h.samples = t.small(TIFFTAG_SAMPLESPERPIXEL);
   h.photometric = t.small(TIFFTAG_PHOTOMETRIC);
   h.is_float = t.small(TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_IEEEFP;
+  h.is_lossy = is_lossy(t.small(TIFFTAG_COMPRESSION));
   h.is_planar = t.small(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && h.samples > 1;
   h.is_tiled = TIFFIsTiled(t.get());
   h.band = h.is_tiled ? t.number(TIFFTAG_TILELENGTH)
@@ -372,11 +391,13 @@ class Reader {
     std::array<uint8_t, 256 * 3> entries{};
     const size_t count = size_t{1} << h_.bits;
     if (!h_.has_palette()) {
+      std::array<uint8_t, 256> levels;
       for (size_t i = 0; i < count; ++i) {
         const size_t level = h_.is_inverted() ? count - 1 - i : i;
+        levels[i] = static_cast<uint8_t>(level);
         entries[i] = static_cast<uint8_t>(255 * level / (count - 1));
       }
-      return out_.use_palette({entries.data(), count});
+      return out_.use_palette({entries.data(), count}, {levels.data(), count});
     }
     uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
     if (!TIFFGetField(t_.get(), TIFFTAG_COLORMAP, &red, &green, &blue))
@@ -404,35 +425,27 @@ struct Page {
   const Header header;
 };
 
-class TiffCodec final : public ImageCodec {
+class TiffCodec final : public StoredCodec {
  public:
   const char* name() const override { return "TIFF"; }
   bool has_pages() const override { return true; }
-  bool recognises(EncodedSpan b) const override {
-    const std::string_view begin(reinterpret_cast<const char*>(b.data()),
-                                 std::min<size_t>(b.size(), 4));
-    return begin == "II*\0"sv || begin == "MM\0*"sv || begin == "II+\0"sv || begin == "MM\0+"sv;
-  }
+  bool recognises(EncodedSpan b) const override { return begins_as(name(), b); }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions& options) const override {
     auto page = std::make_unique<Page>(bytes, options.page);
     const Header& h = page->header;
     ImageInfo info;
-    info.format = name();
     info.stored_height = h.height;
     info.stored_width = h.width;
     info.channels = h.channels();
+    info.holds_numbers = h.holds_numbers();
     info.dtype = h.dtype();
     info.orientation = h.orientation;
     info.header = Opened(std::move(page));
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     const auto page = Opened<Page>::take(
         image, [&] { return std::make_unique<Page>(image.bytes, image.options.page); });
     Reader(image, page->tiff, page->header, part.out, scratch)

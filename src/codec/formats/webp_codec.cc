@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of WebP, by libwebp (libwebp-dev).
+// Endings: .webp
+// "WEBPVP8" at byte 8: a WebP image
+//
 // Lossy and lossless, with and without alpha. Of an animation, the first frame on its canvas.
 #include <webp/decode.h>
 
@@ -13,6 +16,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "codec/chunks.h"
 #include "codec/exif.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
@@ -20,14 +24,14 @@
 namespace stoker {
 namespace {
 
-constexpr size_t kChunk = 8;  // bytes before a chunk's data
-constexpr size_t kRiff = 12;
-
-size_t number_at(EncodedSpan b, size_t at, size_t size) {
-  size_t v = 0;
-  for (size_t i = size; i-- > 0;) v = v << 8 | b[at + i];
-  return v;
-}
+// A file is a row of chunks (codec/chunks.h) within one of RIFF:
+//
+//   "RIFF" size:4 "WEBP" | "VP8 " or "VP8L": a picture
+//   "RIFF" size:4 "WEBP" | "VP8X" | others, such as "VP8 ", "EXIF", "XMP " and, for each
+//                          frame of an animation, "ANMF" size:4 x:3 y:3 and 10 bytes more | chunks
+//
+// x and y are half of what they mean.
+constexpr size_t kRiff = 12;  // where the first chunk begins
 
 bool has_type(EncodedSpan b, size_t at, std::string_view type) {
   return at + 4 <= b.size() &&
@@ -50,29 +54,20 @@ struct Header {
   bool covers_all() const { return frame_width == width && frame_height == height; }
 };
 
-// The chunks behind the first, whose data is padded to an even size.
-template <class Use>
-void for_each_chunk(EncodedSpan file, const Use& use) {
-  for (size_t at = kRiff; at + kChunk <= file.size();) {
-    const size_t size = number_at(file, at + 4, 4), left = file.size() - at - kChunk;
-    use(at, file.subspan(at + kChunk, std::min(size, left)));
-    if (size >= left) return;
-    at += kChunk + size + size % 2;
-  }
-}
-
 // Only files that begin with VP8X hold more than one picture's data.
 void read_extended(EncodedSpan file, Header& h) {
   Exif exif;
-  for_each_chunk(file, [&](size_t at, EncodedSpan data) {
-    if (has_type(file, at, "EXIF")) exif.add_tiff(data);
-    if (has_type(file, at, "XMP "))
-      exif.add_xmp({reinterpret_cast<const char*>(data.data()), data.size()});
-    if (!has_type(file, at, "ANMF") || !h.frame.empty() || data.size() < 16) return;
-    h.x = 2 * static_cast<int64_t>(number_at(data, 0, 3));
-    h.y = 2 * static_cast<int64_t>(number_at(data, 3, 3));
-    h.frame = data.subspan(16);
-  });
+  Chunks chunks(file, kRiff, kRiffChunk);
+  for (Chunk c; chunks.next(c);) {
+    if (c.type == "EXIF") exif.add_tiff(c.data);
+    if (c.type == "XMP ")
+      exif.add_xmp({reinterpret_cast<const char*>(c.data.data()), c.data.size()});
+    if (c.type != "ANMF" || !h.frame.empty() || c.data.size() < 16) continue;
+    ForeignBytes frame(c.data, ByteOrder::kLittle);
+    h.x = 2 * int64_t{frame.u24()};
+    h.y = 2 * int64_t{frame.u24()};
+    h.frame = c.data.subspan(16);
+  }
   h.orientation = exif.orientation();
 }
 
@@ -232,30 +227,22 @@ class Reader {
   bool is_cut_ = false;
 };
 
-class WebpCodec final : public ImageCodec {
+class WebpCodec final : public StoredCodec {
  public:
   const char* name() const override { return "WebP"; }
   bool recognises(EncodedSpan b) const override {
     return has_type(b, 0, "RIFF") && has_type(b, 8, "WEBP") && has_type(b, kRiff, "VP8");
   }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     const Header h = read_header(bytes);
-    ImageInfo info;
-    info.format = name();
-    info.header = h;
-    info.stored_height = h.height;
-    info.stored_width = h.width;
+    ImageInfo info = stored_info(h);
     info.channels = h.has_alpha ? 4 : 3;
     info.orientation = h.orientation;
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     const auto& h = header_of<Header>(image);
     Reader(image, h, part.out, scratch).read(part.judged_rows);
   }

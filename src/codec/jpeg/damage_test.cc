@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/foreign_bytes.h"
 #include "codec/jpeg/maker_testing.h"
 #include "codec/testing.h"
 
@@ -23,7 +24,7 @@ using test::refusal;
 size_t scan_data(const File& f) {
   const uint8_t sos[] = {0xFF, 0xDA};
   const size_t at = static_cast<size_t>(std::search(f.begin(), f.end(), sos, sos + 2) - f.begin());
-  return at + 2 + (f[at + 2] << 8 | f[at + 3]);
+  return at + 2 + number_at<uint16_t>(f, at + 2, ByteOrder::kBig);
 }
 
 TEST(JpegDamage, PrematureEndIsAnErrorAtItsOffset) {

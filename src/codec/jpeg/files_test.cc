@@ -11,6 +11,8 @@
 
 #include "base/test_data.h"
 #include "codec/jpeg/maker_testing.h"
+#include "codec/jpeg/outcome_testing.h"
+#include "codec/jpeg/plain_decoder.h"
 #include "codec/testing.h"
 
 namespace stoker {
@@ -71,6 +73,20 @@ TEST_F(JpegFiles, ImagenetIsUndamaged) {
     const File f = load(p);
     EXPECT_NO_THROW(decode(f, verify)) << p;
   }
+}
+
+// Real pictures are plain: our own decoder makes all of them, with the bytes of libjpeg-turbo.
+TEST_F(JpegFiles, PlainOnesAreOurs) {
+  std::mt19937 random(6);
+  for (const char* folder : {"imagenet", "images/jpeg"})
+    for (const fs::path& p : all(folder)) {
+      const File f = load(p);
+      const Shape full = shape_of(f);
+      for (const Window& w : {Window::all(full), test::random_window(random, full)}) {
+        ASSERT_TRUE(test::is_ours(f, {}, w)) << p;
+        ASSERT_TRUE(decode(f, {}, w) == test::by_libjpeg(f, w, w).pixels) << p;
+      }
+    }
 }
 
 struct Picture {

@@ -47,16 +47,17 @@ void read_frame(const JpegSegment& s, JpegHeader& h, ColorSigns& color) {
     throw SampleError(std::string(kind) + " is not supported", at);
   if (s.body.size() < 6)
     throw SampleError("JPEG header is damaged: the frame header is too short", at);
+  ForeignBytes b = s.fields();
   h.is_lossless = s.marker == kSof3;
-  h.bits = s.body[0];
+  h.bits = b.u8();
   if (h.is_lossless ? h.bits < 2 || h.bits > 16 : h.bits != 8)
     throw SampleError("JPEG of " + std::to_string(h.bits) +
                           " bits per sample is not supported, only of " +
                           (h.is_lossless ? "2 to 16" : "8"),
                       at);
-  h.height = s.u16(1);
-  h.width = s.u16(3);
-  h.components = s.body[5];
+  h.height = b.u16();
+  h.width = b.u16();
+  h.components = b.u8();
   if (h.height == 0 || h.width == 0 || h.components == 0)
     throw SampleError("JPEG header is damaged or not supported: " + std::to_string(h.width) +
                           " x " + std::to_string(h.height) + " pixels of " +

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a JPEG file says about itself before its first scan. A pure function; thread-safe.
+// What a JPEG file says about itself before its first scan.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <random>
 
+#include "base/foreign_bytes.h"
 #include "codec/jpeg/maker_testing.h"
+#include "codec/jpeg/outcome_testing.h"
 #include "codec/orientation.h"
 #include "codec/testing.h"
 
@@ -19,31 +21,13 @@ using test::File;
 using test::JpegKind;
 using test::k420;
 using test::make_jpeg;
+using test::Outcome;
+using test::outcome;
 using test::pick;
+using test::random_window;
 using test::Sampling;
 
 constexpr Sampling k444 = {}, k440 = {{1, 1, 1, 1}, {2, 1, 1, 1}};
-
-// What becomes of the judged window.
-struct Outcome {
-  std::string error;
-  int64_t offset = -1;
-  File pixels;  // none if there was an error
-
-  bool is_good() const { return error.empty(); }
-  bool operator==(const Outcome&) const = default;
-};
-
-Outcome outcome(const File& f, const Window& made, const Window& judged,
-                const DecodeOptions& o = {}) {
-  try {
-    Window inner = judged;
-    for (int a = 0; a < 3; ++a) inner.begin[a] -= made.begin[a], inner.end[a] -= made.begin[a];
-    return {.pixels = test::crop(test::decode(f, o, made, judged), made.shape(), inner)};
-  } catch (const SampleError& e) {
-    return {.error = e.what(), .offset = e.offset};
-  }
-}
 
 Window rows(int64_t begin, int64_t end, const Shape& full) {
   return {{begin, 0, 0}, {end, full[1], full[2]}};
@@ -55,7 +39,9 @@ size_t find(const File& f, uint8_t marker, size_t from = 0) {
                              f.begin());
 }
 
-size_t data_of_scan(const File& f, size_t sos) { return sos + 2 + (f[sos + 2] << 8 | f[sos + 3]); }
+size_t data_of_scan(const File& f, size_t sos) {
+  return sos + 2 + number_at<uint16_t>(f, sos + 2, ByteOrder::kBig);
+}
 
 File without(const File& f, size_t begin, size_t end) {
   File g = test::cut(f, begin);
@@ -63,17 +49,7 @@ File without(const File& f, size_t begin, size_t end) {
   return g;
 }
 
-// A window of the picture, and one of four that hold it.
-Window random_window(std::mt19937& random, const Shape& full) {
-  Window w = Window::all(full);
-  for (int a = 0; a < 2; ++a) {
-    w.begin[a] = pick(random, full[a]);
-    w.end[a] = w.begin[a] + 1 + pick(random, full[a] - w.begin[a]);
-    if (random() % 4 == 0) w.begin[a] = 0;
-    if (random() % 4 == 0) w.end[a] = full[a];
-  }
-  return w;
-}
+// One of four windows that hold this one.
 Window around(std::mt19937& random, const Window& w, const Shape& full) {
   Window more = random_window(random, full);
   more.include(w);

@@ -195,7 +195,7 @@ class Reader {
         fail("there is no scan of one of its components", s.at);
       }
       if (s.marker == kDht) read_tables(s);
-      if (s.marker == kDri) restart_units_ = s.body.size() < 2 ? 0 : s.u16(0);
+      if (s.marker == kDri) restart_units_ = s.fields().has(2) ? s.fields().u16() : 0;
       if (s.marker == kSof3 && !max_h_) read_frame(s);
       if (s.marker == kSos && read_scan(s)) return;
       at = s.end();
@@ -203,26 +203,30 @@ class Reader {
   }
 
   void read_tables(const JpegSegment& s) {
-    for (size_t i = 0; i < s.body.size();) {
-      const int id = s.body[i++];
+    for (ForeignBytes b = s.fields(); b.left() > 0;) {
+      const int id = b.u8();
       if ((id & 15) > 3) fail("it has a Huffman table with the number " + std::to_string(id), s.at);
-      const EncodedSpan rest = s.body.subspan(i);
+      const EncodedSpan rest = b.rest();
       size_t size = 16;
       for (size_t k = 0; k < 16; ++k) size += rest.size() > k ? rest[k] : 256;
       if (size > std::min<size_t>(rest.size(), 16 + 256)) fail("a Huffman table is cut off", s.at);
       if (id < 4) tables_[id].read(rest, s.at);  // tables of another class have no use here
-      i += size;
+      b.skip(size);
     }
   }
 
   void read_frame(const JpegSegment& s) {
     const auto count = static_cast<size_t>(h_.components);
     if (s.body.size() < 6 + 3 * count) fail("its frame header is too short", s.at);
+    ForeignBytes b = s.fields();
+    b.skip(6);
     for (size_t i = 0; i < count; ++i) {
       Component& c = components_[i];
-      c.id = s.body[6 + 3 * i];
-      c.h = s.body[7 + 3 * i] >> 4;
-      c.v = s.body[7 + 3 * i] & 15;
+      c.id = b.u8();
+      const int sides = b.u8();
+      c.h = sides >> 4;
+      c.v = sides & 15;
+      b.skip(1);  // the table of another kind of JPEG
       if (c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4)
         fail("a component is sampled " + std::to_string(c.h) + " x " + std::to_string(c.v) +
                  " times",
@@ -268,11 +272,13 @@ class Reader {
         s.body.size() < 4 + 2 * scan.count)
       fail("a scan has " + std::to_string(scan.count) + " components", s.at);
     if (!max_h_) fail("a scan stands before the frame header", s.at);
+    ForeignBytes b = s.fields();
+    b.skip(1);
     for (size_t i = 0; i < scan.count; ++i) {
+      const int id = b.u8(), table = b.u8() >> 4;
       const auto end = components_.begin() + h_.components;
-      const auto c = std::find_if(components_.begin(), end,
-                                  [&](const Component& k) { return k.id == s.body[1 + 2 * i]; });
-      const int table = s.body[2 + 2 * i] >> 4;
+      const auto c =
+          std::find_if(components_.begin(), end, [&](const Component& k) { return k.id == id; });
       if (c == end || c->was_read ||
           std::count(scan.components.begin(), scan.components.begin() + i, &*c) > 0)
         fail("a scan has a component twice, or one that there is not", s.at);
@@ -281,8 +287,9 @@ class Reader {
       c->codes = &tables_[table];
       scan.components[i] = &*c;
     }
-    scan.predictor = s.body[1 + 2 * scan.count];
-    const int shift = s.body[3 + 2 * scan.count] & 15;
+    scan.predictor = b.u8();
+    b.skip(1);
+    const int shift = b.u8() & 15;
     if (scan.predictor < 1 || scan.predictor > kPredictors || shift >= h_.bits)
       fail("a scan has the predictor " + std::to_string(scan.predictor) +
                " and the point transform " + std::to_string(shift),

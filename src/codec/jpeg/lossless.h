@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lossless JPEG (process 14: SOF3, Huffman codes), which libjpeg-turbo 2.1 does not read, by our
-// own code. Pure; thread-safe.
+// own code.
 #pragma once
 #include "codec/codec.h"
 #include "codec/jpeg/header.h"

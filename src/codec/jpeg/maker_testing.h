@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For tests: makes JPEG files of every kind, and decodes whole files independently of our code.
-// Without state; thread-safe.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -26,6 +25,7 @@ struct JpegKind {
   J_COLOR_SPACE stored = JCS_YCbCr;
   Sampling sampling = {};
   int quality = 90;
+  bool optimized = false;  // its codes are made for it
   bool progressive = false, arithmetic = false, separate_scans = false;
   int restart_interval = 0;  // in MCUs
   int many_scans = 0;  // above 0: progressive, with this many scans for each component
@@ -124,6 +124,7 @@ inline std::vector<uint8_t> make_jpeg(const JpegKind& kind,
   }
   c.restart_interval = kind.restart_interval;
   c.arith_code = kind.arithmetic;
+  c.optimize_coding = kind.optimized;
   const auto scans = script(kind, channels);
   if (kind.progressive) jpeg_simple_progression(&c);
   if (!scans.empty()) {
@@ -170,6 +171,25 @@ inline std::vector<uint8_t> plain_decode(const std::vector<uint8_t>& jpeg, J_COL
   jpeg_finish_decompress(&c);
   jpeg_destroy_decompress(&c);
   return out;
+}
+
+// Calls take(file, component, row) for each row of blocks, which libjpeg reads.
+template <class Take>
+void take_block_rows(const std::vector<uint8_t>& file, const Take& take) {
+  jpeg_decompress_struct c = {};
+  jpeg_error_mgr errors;
+  c.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&c);
+  jpeg_mem_src(&c, file.data(), file.size());
+  jpeg_read_header(&c, TRUE);
+  jvirt_barray_ptr* arrays = jpeg_read_coefficients(&c);
+  for (int i = 0; i < c.num_components; ++i)
+    for (JDIMENSION y = 0; y < c.comp_info[i].height_in_blocks; ++y)
+      take(
+          c, i,
+          c.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&c), arrays[i], y, 1, FALSE)[0]);
+  jpeg_finish_decompress(&c);
+  jpeg_destroy_decompress(&c);
 }
 
 }  // namespace stoker::test

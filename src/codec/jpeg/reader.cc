@@ -52,11 +52,15 @@ void JpegReader::read_header() {
 }
 
 // Smooth upsampling reads one row of chroma below the judged rows.
+int64_t judged_mcu_rows(int64_t rows, int64_t height, int factor) {
+  const int64_t margin = factor > 1 ? factor : 0;
+  const int64_t needed = rows > 0 ? std::min(rows + margin, height) : 0;
+  return (needed + factor * DCTSIZE - 1) / (factor * DCTSIZE);
+}
+
 void JpegReader::judge(int64_t rows) {
   judges_all_ = rows >= height();
-  const int64_t factor = c_.max_v_samp_factor, margin = factor > 1 ? factor : 0;
-  const int64_t needed = rows > 0 ? std::min(rows + margin, height()) : 0;
-  judged_mcu_rows_ = static_cast<JDIMENSION>((needed + factor * DCTSIZE - 1) / (factor * DCTSIZE));
+  judged_mcu_rows_ = static_cast<JDIMENSION>(judged_mcu_rows(rows, height(), c_.max_v_samp_factor));
 }
 
 void JpegReader::start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end,

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/jpeg/segments.h"
 
-#include <algorithm>
-
 namespace stoker {
 namespace {
 
@@ -24,11 +22,10 @@ JpegSegment next_jpeg_segment(std::span<const uint8_t> file, size_t at) {
     s.marker = file[at++];
   } while (s.marker == 0 || stands_alone(s.marker));
   if (s.marker == kEoi) return s;
-  const size_t left = file.size() - at;
-  const size_t length = left >= 2 ? static_cast<size_t>(file[at] << 8 | file[at + 1]) : 0;
-  s.is_whole = length >= 2 && length <= left;
-  const size_t from = std::min(at + 2, file.size());
-  s.body = file.subspan(from, s.is_whole ? length - 2 : file.size() - from);
+  ForeignBytes b = ForeignBytes(file, ByteOrder::kBig).from(at);
+  const size_t length = b.has(2) ? b.u16() : 0;
+  s.is_whole = length >= 2 && b.has(length - 2);
+  s.body = b.bytes(s.is_whole ? length - 2 : b.left());
   return s;
 }
 

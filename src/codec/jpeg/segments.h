@@ -2,16 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The marker segments of a JPEG file. Pure functions; thread-safe.
+//
+//   FF D8 | FF marker size:2 | body | FF marker size:2 | body | ... | FF DA size:2 | body | data
+//   of a scan | ... | FF D9
+//
+// Sizes are big-endian and count themselves. Any number of FF may stand before a marker, and data
+// has a 0 behind each FF that begins none.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <span>
+#include "base/foreign_bytes.h"
 
 namespace stoker {
 
 enum JpegMarker : uint8_t {
   kTem = 0x01,
   kSof0 = 0xC0,
+  kSof1 = 0xC1,
   kSof2 = 0xC2,
   kSof3 = 0xC3,
   kDht = 0xC4,
@@ -24,10 +29,13 @@ enum JpegMarker : uint8_t {
   kSoi = 0xD8,
   kEoi = 0xD9,
   kSos = 0xDA,
+  kDqt = 0xDB,
   kDri = 0xDD,
   kApp0 = 0xE0,
   kApp1 = 0xE1,
   kApp14 = 0xEE,
+  kApp15 = 0xEF,
+  kCom = 0xFE,
 };
 
 constexpr bool is_jpeg_frame(uint8_t m) {
@@ -40,7 +48,8 @@ struct JpegSegment {
   std::span<const uint8_t> body;
   bool is_whole = true;
 
-  int u16(size_t i) const { return body[i] << 8 | body[i + 1]; }
+  // The body, to read. Places are its own, so whoever reads looks first whether it is long enough.
+  ForeignBytes fields() const { return {body, ByteOrder::kBig}; }
   size_t end() const { return at + 4 + body.size(); }  // Requires: it has a length
 };
 

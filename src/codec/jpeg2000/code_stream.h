@@ -21,16 +21,16 @@ class Needs {
  public:
   explicit Needs(const Header& h) : h_(h) { smallest_.fill(0xFF); }
 
-  void add_coding(Bytes b) {
-    const bool has_precincts = b.number(1) & 1;
-    b.number(1);
-    layers_ = std::max<double>(layers_, b.number(2));
-    b.number(1);
+  void add_coding(ForeignBytes b) {
+    const bool has_precincts = b.u8() & 1;
+    b.skip(1);
+    layers_ = std::max<double>(layers_, b.u16());
+    b.skip(1);
     add_levels(b, has_precincts);
   }
-  void add_coding_of_component(Bytes b) {
-    b.number(1);
-    const bool has_precincts = b.number(1) & 1;
+  void add_coding_of_component(ForeignBytes b) {
+    b.skip(1);
+    const bool has_precincts = b.u8() & 1;
     add_levels(b, has_precincts);
   }
 
@@ -88,14 +88,14 @@ class Needs {
   // The exponent of a precinct's side.
   int precinct(int r, int shift) const { return smallest_[static_cast<size_t>(r)] >> shift & 15; }
 
-  void add_levels(Bytes b, bool has_precincts) {
-    const auto levels = static_cast<int>(b.number(1));
-    if (levels > 32) fail_header("it has " + std::to_string(levels) + " levels", b.at() - 1);
+  void add_levels(ForeignBytes b, bool has_precincts) {
+    const int levels = b.u8();
+    if (levels > 32) b.fail("it has " + std::to_string(levels) + " levels", b.at() - 1);
     levels_ = std::max(levels_, levels);
-    for (int& exponent : block_) exponent = std::min(exponent, static_cast<int>(b.number(1)) + 2);
-    b.number(2);
+    for (int& exponent : block_) exponent = std::min(exponent, b.u8() + 2);
+    b.skip(2);
     for (int r = 0; has_precincts && r <= levels; ++r) {
-      const uint32_t sides = b.number(1);
+      const uint32_t sides = b.u8();
       uint8_t& smallest = smallest_[static_cast<size_t>(r)];
       smallest = static_cast<uint8_t>(std::min(smallest & 15u, sides & 15u) |
                                       std::min(smallest & 0xF0u, sides & 0xF0u));
@@ -113,12 +113,13 @@ class Needs {
 class Walk {
  public:
   Walk(EncodedSpan file, const Header& h, Needs& needs, Arena& scratch)
-      : b_(file, h.stream_at + 2, h.stream_at + h.stream.size()),
+      : b_(foreign(file).from(h.stream_at).part(h.stream.size())),
         tiles_(h.tiles()),
         needs_(needs),
         has_tile_(scratch.array<uint8_t>(static_cast<size_t>(tiles_))) {
     std::memset(has_tile_, 0, static_cast<size_t>(tiles_));
     begin_ = h.stream_at;
+    b_.skip(2);  // the marker that begins it
     take_segments(kSot);
     sound_ = b_.at();
     while (take_tile_part()) {
@@ -142,13 +143,13 @@ class Walk {
   // Segments up to a marker, which is taken as well.
   void take_segments(uint32_t end) {
     while (true) {
-      const uint32_t marker = b_.number(2);
+      const uint32_t marker = b_.u16();
       if (marker == end) return;
       if (marker < 0xFF00 || marker == kSot || marker == kSod || marker == kEoc)
-        fail_header("expected a segment", b_.at() - 2);
-      const uint32_t size = b_.number(2);
-      if (size < 2 || size - 2 > b_.left()) fail_header("a segment is too long", b_.at() - 2);
-      const Bytes data = b_.part(size - 2);
+        b_.fail("expected a segment", b_.at() - 2);
+      const uint32_t size = b_.u16();
+      if (size < 2 || !b_.has(size - 2)) b_.fail("a segment is too long", b_.at() - 2);
+      const ForeignBytes data = b_.part(size - 2);
       if (marker == kCod) needs_.add_coding(data);
       if (marker == kCoc) needs_.add_coding_of_component(data);
     }
@@ -158,10 +159,10 @@ class Walk {
   bool take_tile_part() {
     if (b_.left() < 10) return stop("it ends prematurely");
     const size_t begin = b_.at() - 2;
-    b_.number(2);
-    const uint32_t tile = b_.number(2);
-    const uint64_t size = b_.number(4);
-    b_.number(2);
+    b_.skip(2);
+    const uint32_t tile = b_.u16();
+    const uint64_t size = b_.u32();
+    b_.skip(2);
     if (tile >= tiles_) return stop("a tile's number is " + std::to_string(tile));
     try {
       take_segments(kSod);
@@ -172,15 +173,15 @@ class Walk {
     const uint64_t head = b_.at() - begin;
     if (size != 0 && size < head) return stop("a tile's part is smaller than its header");
     const uint64_t data = size == 0 ? b_.left() : size - head;
-    const bool is_cut = data > b_.left();
+    const bool is_cut = !b_.has(data);
     b_.part(data);
     sound_ = b_.at();
     if (is_cut) {
       wrong_length_ = begin + 6 - begin_;
       return stop("it ends prematurely");
     }
-    if (b_.left() < 2) return false;
-    const uint32_t marker = b_.number(2);
+    if (!b_.has(2)) return false;
+    const uint32_t marker = b_.u16();
     if (marker != kSot && marker != kEoc) return stop("expected the marker SOT or EOC");
     sound_ = b_.at();
     return marker == kSot;
@@ -190,7 +191,7 @@ class Walk {
     return false;
   }
 
-  Bytes b_;
+  ForeignBytes b_;
   int64_t tiles_;
   Needs& needs_;
   uint8_t* has_tile_;

@@ -3,50 +3,34 @@
 //
 // The headers of JPEG 2000: the boxes of JP2 and the first segment of a code stream. Pure
 // functions; thread-safe.
+//
+//   a file:         boxes (codec/boxes.h): "jP  " | "ftyp" | "jp2h" | ... | "jp2c": a code stream
+//   "jp2h":         boxes: "ihdr", "colr", and perhaps "pclr", a palette, "cmap", what its columns
+//                   are for, and "cdef", what the channels mean
+//   a code stream:  FF4F | FF51 size:2, the picture and its tiles | FF.. size:2 data | ... | parts
+//   of tiles | FFD9
+//   a tile's part:  FF90 10:2 tile:2 size:4 part:1 parts:1 | FF.. size:2 data | ... | FF93 | data
 #pragma once
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "base/error.h"
+#include "base/foreign_bytes.h"
 #include "codec/codec.h"
 
 namespace stoker::jpeg2000 {
 
 inline constexpr size_t kMostChannels = 4;
 
-[[noreturn]] inline void fail_header(const std::string& what, size_t at) {
-  throw SampleError("JPEG 2000 header is damaged: " + what, static_cast<int64_t>(at));
-}
+// The bytes of a file, as they are read here.
+inline constexpr ForeignBytes::Words kWords = {"JPEG 2000 header is damaged",
+                                               "JPEG 2000 header is damaged: it ends prematurely"};
+inline ForeignBytes foreign(EncodedSpan file) { return {file, ByteOrder::kBig, kWords}; }
+
 [[noreturn]] inline void refuse(const std::string& what) {
   throw SampleError("JPEG 2000 " + what + " is not supported");
 }
-
-// Big-endian numbers of a file, or of a part that ends before it.
-class Bytes {
- public:
-  Bytes(EncodedSpan file, size_t begin, size_t end) : file_(file), at_(begin), end_(end) {}
-
-  size_t at() const { return at_; }
-  size_t left() const { return end_ - at_; }
-  uint64_t take(size_t size) {
-    if (left() < size) fail_header("it ends prematurely", end_);
-    uint64_t v = 0;
-    for (size_t i = 0; i < size; ++i) v = v << 8 | file_[at_++];
-    return v;
-  }
-  uint32_t number(size_t size) { return static_cast<uint32_t>(take(size)); }
-  // The next bytes, which are thereby taken; fewer at the end.
-  Bytes part(uint64_t size) {
-    const size_t begin = at_;
-    at_ += static_cast<size_t>(std::min<uint64_t>(size, left()));
-    return {file_, begin, at_};
-  }
-
- private:
-  EncodedSpan file_;
-  size_t at_, end_;
-};
 
 struct Component {
   int bits = 0;

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of JPEG 2000, by libopenjp2 (libopenjp2-7-dev).
+// Endings: .jp2 .j2k .j2c .jpc .jpx .jpf
+// "\0\0\0\x0CjP  \r\n\x87\n" at byte 0: a JPEG 2000 image
+// "\xFF\x4F\xFF\x51" at byte 0: a JPEG 2000 code stream
+//
 // Code streams, and JP2 files around them. What JP2 says of colours, palettes and alpha is read
 // here: the library decodes the components of the code stream, and of a window only what it needs.
 #include <openjpeg.h>
@@ -16,6 +20,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/picture_formats.h"
 #include "codec/color.h"
 #include "codec/jpeg2000/code_stream.h"
 #include "codec/jpeg2000/header.h"
@@ -24,8 +29,6 @@
 
 namespace stoker::jpeg2000 {
 namespace {
-
-using std::string_view_literals::operator""sv;
 
 // The library's decoder of a code stream that is in memory.
 class Decoder {
@@ -336,35 +339,26 @@ class Reader {
   size_t at_ = 0;
 };
 
-class Jpeg2000Codec final : public ImageCodec {
+class Jpeg2000Codec final : public StoredCodec {
  public:
   const char* name() const override { return "JPEG 2000"; }
-  bool recognises(EncodedSpan b) const override {
-    constexpr std::string_view kBox = "\0\0\0\x0CjP  \r\n\x87\n"sv;
-    return is_code_stream(b) ||
-           std::string_view(reinterpret_cast<const char*>(b.data()), b.size()).starts_with(kBox);
-  }
+  bool recognises(EncodedSpan b) const override { return begins_as(name(), b); }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     const Header h = read_header(bytes);
     ImageInfo info;
-    info.format = name();
     info.header = h;
     info.stored_height = h.height();
     info.stored_width = h.width();
     info.channels = static_cast<int>(h.channels);
     info.is_ycbcr = h.colour == Colour::kYcc;
     info.dtype = h.dtype();
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     Reader(image, part.out, scratch)
-        .read(image.options.verify ? Window::all(image.type().shape) : judged);
+        .read(image.options.verify ? Window::all(image.type().shape) : part.judged);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wanted of a picture, in nvJPEG's terms. Pure functions; thread-safe.
+// What is wanted of a picture, in nvJPEG's terms.
 #pragma once
 #include <optional>
 

@@ -14,7 +14,6 @@ namespace {
 // Each call of ISA-L copies 32 kB for itself, so a piece is larger, but small enough for the cache.
 constexpr int64_t kPiece = 256 << 10;
 constexpr size_t kReadable = 64;  // behind the buffer
-constexpr int kZlibHeader = 2;
 
 const char* words_of(int error) {
   switch (error) {
@@ -104,17 +103,18 @@ bool PngData::next_chunk() {
   }
   state_->next_in = const_cast<uint8_t*>(c->data.data());
   state_->avail_in = static_cast<uint32_t>(c->data.size());
-  next_ = c->is_whole ? c->end() : file_.size();
+  next_ = c->is_whole ? c->end : file_.size();
   return true;
 }
 
 // The two bytes may lie in two chunks.
 void PngData::read_zlib_header() {
   for (; header_bytes_ < kZlibHeader && state_->avail_in > 0; --state_->avail_in)
-    header_ = header_ << 8 | *state_->next_in++, ++header_bytes_;
+    header_[header_bytes_++] = *state_->next_in++;
   if (header_bytes_ < kZlibHeader) return;
-  const bool is_deflate = (header_ >> 8 & 15) == 8, needs_dictionary = (header_ & 32) != 0;
-  if (!is_deflate || needs_dictionary || header_ % 31 != 0) fail("its data is not that of zlib");
+  const bool is_deflate = (header_[0] & 15) == 8, needs_dictionary = (header_[1] & 32) != 0;
+  if (!is_deflate || needs_dictionary || number_at<uint16_t>(header_, 0, ByteOrder::kBig) % 31 != 0)
+    fail("its data is not that of zlib");
 }
 
 void PngData::fail(const std::string& what) {

@@ -6,6 +6,7 @@
 #pragma once
 #include <isa-l/igzip_lib.h>
 
+#include <array>
 #include <string>
 
 #include "codec/png/header.h"
@@ -47,7 +48,9 @@ class PngData {
   uint8_t* buffer_;
   uint8_t *first_, *last_;  // inflated and not yet taken
   inflate_state* state_;
-  int header_bytes_ = 0, header_ = 0;  // of zlib
+  static constexpr size_t kZlibHeader = 2;
+  std::array<uint8_t, kZlibHeader> header_{};
+  size_t header_bytes_ = 0;  // that were read
   std::string failure_;  // "" while all is well
   size_t failed_at_ = 0;
 };

@@ -25,11 +25,6 @@ std::string_view text_of(EncodedSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-uint32_t number_at(EncodedSpan bytes, size_t at) {
-  return uint32_t{bytes[at]} << 24 | uint32_t{bytes[at + 1]} << 16 | uint32_t{bytes[at + 2]} << 8 |
-         bytes[at + 3];
-}
-
 [[noreturn]] void fail(const std::string& what, size_t at) {
   throw SampleError("PNG header is damaged: " + what, static_cast<int64_t>(at));
 }
@@ -41,13 +36,14 @@ bool is_ancillary(std::string_view type) { return (type[0] & 0x20) != 0; }
 void read_ihdr(const PngChunk& c, PngHeader& h) {
   if (c.type != "IHDR" || c.data.size() != 13)
     fail("it does not begin with an IHDR chunk of 13 bytes", c.at);
-  const uint32_t width = number_at(c.data, 0), height = number_at(c.data, 4);
+  ForeignBytes b(c.data, ByteOrder::kBig);
+  const uint32_t width = b.u32(), height = b.u32();
   if (width - 1 >= kLongest || height - 1 >= kLongest)
     fail("it claims " + std::to_string(width) + " x " + std::to_string(height) + " pixels", c.at);
   h.width = width;
   h.height = height;
-  h.depth = c.data[8];
-  const int color = c.data[9];
+  h.depth = b.u8();
+  const int color = b.u8(), compression = b.u8(), filter = b.u8(), interlacing = b.u8();
   h.has_palette = color == 3;
   h.has_color = color == 2 || color == 6;
   h.has_alpha = color == 4 || color == 6;
@@ -57,11 +53,12 @@ void read_ihdr(const PngChunk& c, PngHeader& h) {
     fail("there is no colour type " + std::to_string(color) + " of " + std::to_string(h.depth) +
              " bits",
          c.at + 16);
-  if (c.data[10] != 0 || c.data[11] != 0 || c.data[12] > 1)
-    fail("its methods of compression, filtering and interlacing are " + std::to_string(c.data[10]) +
-             ", " + std::to_string(c.data[11]) + " and " + std::to_string(c.data[12]),
+  if (compression != 0 || filter != 0 || interlacing > 1)
+    fail("its methods of compression, filtering and interlacing are " +
+             std::to_string(compression) + ", " + std::to_string(filter) + " and " +
+             std::to_string(interlacing),
          c.at + 18);
-  h.is_interlaced = c.data[12] == 1;
+  h.is_interlaced = interlacing == 1;
 }
 
 void read_palette(const PngChunk& c, PngHeader& h) {
@@ -198,21 +195,17 @@ void read_chunk(const PngChunk& c, PngHeader& h) {
 }  // namespace
 
 bool PngChunk::has_right_sum() const {
-  const uint8_t* type_at = data.data() - 4;
-  return crc32_gzip_refl(0, type_at, data.size() + 4) ==
-         number_at({data.data(), data.size() + 4}, data.size());
+  const EncodedSpan summed{data.data() - 4, data.size() + 4}, all{summed.data(), summed.size() + 4};
+  return crc32_gzip_refl(0, summed.data(), summed.size()) ==
+         number_at<uint32_t>(all, summed.size(), ByteOrder::kBig);
 }
 
 std::optional<PngChunk> png_chunk_at(EncodedSpan file, size_t at) {
-  if (at > file.size() || file.size() - at < 8) return std::nullopt;
-  PngChunk c;
-  c.at = at;
-  const size_t size = number_at(file, at), left = file.size() - at - 8;
-  c.type = text_of(file.subspan(at + 4, 4));
-  c.is_possible = size <= kLongest && std::all_of(c.type.begin(), c.type.end(), is_letter);
-  c.is_whole = c.is_possible && left >= 4 && size <= left - 4;
-  c.data = file.subspan(at + 8, std::min(size, left));
-  return c;
+  Chunk c;
+  if (!Chunks(file, at, kPngShape).next(c)) return std::nullopt;
+  const bool is_possible =
+      c.size <= kLongest && std::all_of(c.type.begin(), c.type.end(), is_letter);
+  return PngChunk{{c.at, c.type, c.data, c.end, c.size, c.is_whole && is_possible}, is_possible};
 }
 
 bool is_png(EncodedSpan file) { return text_of(file).starts_with(kSignature); }
@@ -223,7 +216,7 @@ PngHeader read_png_header(EncodedSpan file) {
   read_ihdr(c, h);
   check_sum(c);
   Metadata metadata;
-  for (c = header_chunk_at(file, c.end()); c.type != "IDAT"; c = header_chunk_at(file, c.end())) {
+  for (c = header_chunk_at(file, c.end); c.type != "IDAT"; c = header_chunk_at(file, c.end)) {
     read_chunk(c, h);
     metadata.read(c);
   }
@@ -231,7 +224,7 @@ PngHeader read_png_header(EncodedSpan file) {
   if (h.has_palette && h.palette.empty()) fail("it has no palette", c.at);
   // What is damaged behind is no matter of the header.
   while (c.is_whole && c.type != "IEND") {
-    const std::optional<PngChunk> next = png_chunk_at(file, c.end());
+    const std::optional<PngChunk> next = png_chunk_at(file, c.end);
     if (!next) break;
     c = *next;
     if (c.is_whole) metadata.read(c);

@@ -3,22 +3,22 @@
 //
 // The chunks of a PNG file, and all that they say before the first pixel. Pure functions;
 // thread-safe.
+//
+//   89 "PNG" 0D 0A 1A 0A | chunks (codec/chunks.h): "IHDR" | ... | "IDAT" | "IDAT" | ... | "IEND"
+//   "IHDR":  width:4 height:4 depth:1 colour:1 compression:1 filter:1 interlacing:1
+//   "PLTE":  red green blue, for each entry       "tRNS":  alpha, or the transparent colour
 #pragma once
 #include <optional>
 #include <string_view>
 
+#include "codec/chunks.h"
 #include "codec/codec.h"
 
 namespace stoker {
 
-struct PngChunk {
-  size_t at = 0;  // where it begins: its length
-  std::string_view type;
-  EncodedSpan data;  // less than the length says where the file ends before
-  bool is_possible = false;  // its length and type are some that a chunk may have
-  bool is_whole = false;
+struct PngChunk : Chunk {
+  bool is_possible = false;  // its length and type are some that a chunk may have; else not whole
 
-  size_t end() const { return at + 12 + data.size(); }  // Requires: is_whole
   bool has_right_sum() const;  // Requires: is_whole
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: PNG files of every kind, of random samples. Without state; thread-safe.
+// For tests: PNG files of every kind, of random samples.
 #pragma once
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of PNG, by libisal (libisal-dev).
+// Endings: .png .apng
+// "\x89PNG\r\n\x1A\n" at byte 0: a PNG image
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -73,8 +75,6 @@ int64_t data_bytes(const PngHeader& h, const Passes& passes) {
   return bytes;
 }
 
-uint16_t big_endian(const uint8_t* at) { return static_cast<uint16_t>(at[0] << 8 | at[1]); }
-
 void swap_bytes(const uint8_t* row, uint16_t* to, int64_t count) {
   std::memcpy(to, row, static_cast<size_t>(2 * count));
   for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint16_t>(to[i] << 8 | to[i] >> 8);
@@ -104,7 +104,7 @@ class RowMaker {
         with_alpha_(scratch.array<uint8_t>(adds_alpha_ ? line_bytes() : 1)) {
     if (is_indexed()) use_palette(type);
     for (size_t i = 0; adds_alpha_ && i < h.transparency.size(); i += 2)
-      transparent_[i / 2] = big_endian(&h.transparency[i]);
+      transparent_[i / 2] = number_at<uint16_t>(h.transparency, i, ByteOrder::kBig);
   }
 
   PixelWriter& out() { return out_; }
@@ -148,7 +148,7 @@ class RowMaker {
   }
   uint8_t alpha_of(size_t index) const {
     if (h_.has_palette) return index < h_.transparency.size() ? h_.transparency[index] : 255;
-    const size_t transparent = big_endian(h_.transparency.data());
+    const size_t transparent = number_at<uint16_t>(h_.transparency, 0, ByteOrder::kBig);
     return index == (transparent & ((1u << h_.depth) - 1)) ? 0 : 255;
   }
 
@@ -248,29 +248,22 @@ class PngReader {
   Lines lines_;
 };
 
-class PngCodec final : public ImageCodec {
+class PngCodec final : public StoredCodec {
  public:
   const char* name() const override { return "PNG"; }
   bool recognises(EncodedSpan bytes) const override { return is_png(bytes); }
 
-  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+  ImageInfo read_info(EncodedSpan bytes, const DecodeOptions&) const override {
     const PngHeader h = read_png_header(bytes);
-    ImageInfo info;
-    info.format = name();
-    info.header = h;
-    info.stored_height = h.height;
-    info.stored_width = h.width;
+    ImageInfo info = stored_info(h);
     info.channels = h.channels();
     info.dtype = h.depth == 16 ? DType::kUint16 : DType::kUint8;
+    info.holds_numbers = !h.has_color;
     info.orientation = h.orientation;
-    set_displayed(info, options);
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
-              int64_t) const override {
-    const StoredPart part(image, out, judged);
-    if (part.is_empty()) return;
+  void read_part(const EncodedImage& image, const StoredPart& part, Arena& scratch) const override {
     const auto& header = header_of<PngHeader>(image);
     PngReader(image, header, part.out, scratch)
         .read(part.judged_rows, image.options.tolerate_corrupt);

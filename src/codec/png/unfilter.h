@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Undoes the filters of PNG's rows. Pure functions; thread-safe.
+// Undoes the filters of PNG's rows.
 #pragma once
 #include <cstdint>
 

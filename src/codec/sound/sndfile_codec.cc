@@ -1,51 +1,25 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Codec of WAV, FLAC, Ogg, MP3, AIFF and AU, by sndfile (libsndfile1-dev).
+// Codec of WAV, FLAC, Ogg, AIFF and AU, by sndfile (libsndfile1-dev).
 #include <sndfile.h>
 
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "codec/sound/data_chunk.h"
+#include "codec/sound/ogg_pages.h"
 #include "codec/sound/sound.h"
 
 namespace stoker {
 namespace {
 
-constexpr uint32_t kNoLength = 0x7FFFF000;  // of a stream whose end was not known
-
-// The bytes as libsndfile reads them.
-struct BytesAsFile {
-  EncodedSpan bytes;
-  sf_count_t at = 0;
-
-  static sf_count_t size(void* self) {
-    return static_cast<sf_count_t>(static_cast<BytesAsFile*>(self)->bytes.size());
-  }
-  static sf_count_t seek(sf_count_t offset, int whence, void* self) {
-    auto& f = *static_cast<BytesAsFile*>(self);
-    const sf_count_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? f.at : size(self);
-    return f.at = std::clamp<sf_count_t>(from + offset, 0, size(self));
-  }
-  static sf_count_t read(void* to, sf_count_t count, void* self) {
-    auto& f = *static_cast<BytesAsFile*>(self);
-    count = std::clamp<sf_count_t>(count, 0, size(self) - f.at);
-    std::memcpy(to, f.bytes.data() + f.at, static_cast<size_t>(count));
-    f.at += count;
-    return count;
-  }
-  static sf_count_t write(const void*, sf_count_t, void*) { return 0; }
-  static sf_count_t tell(void* self) { return static_cast<BytesAsFile*>(self)->at; }
-};
-
 const char* format_name(int format) {
   switch (format & SF_FORMAT_TYPEMASK) {
     case SF_FORMAT_FLAC: return "FLAC";
     case SF_FORMAT_OGG: return "Ogg";
-    case SF_FORMAT_MPEG: return "MP3";
     case SF_FORMAT_AIFF: return "AIFF";
     case SF_FORMAT_AU: return "AU";
     default: return "WAV";
@@ -57,10 +31,7 @@ bool holds_integers(int format) {
     case SF_FORMAT_FLOAT:
     case SF_FORMAT_DOUBLE:
     case SF_FORMAT_VORBIS:
-    case SF_FORMAT_OPUS:
-    case SF_FORMAT_MPEG_LAYER_I:
-    case SF_FORMAT_MPEG_LAYER_II:
-    case SF_FORMAT_MPEG_LAYER_III: return false;
+    case SF_FORMAT_OPUS: return false;
     default: return true;
   }
 }
@@ -71,36 +42,16 @@ bool is_plain(int format) {
   return type != SF_FORMAT_FLAC && coding <= SF_FORMAT_ALAW && coding > 0;
 }
 
-// The library takes a file that was cut off for a shorter sound. So these say where a file ends
-// that says how long it is; others may be longer than any file. A stream has no length, or the
-// largest.
-size_t claimed_size(EncodedSpan bytes) {
-  const auto number = [&](size_t at, bool big) {
-    uint32_t n = 0;
-    for (size_t i = 0; i < 4; ++i) n |= uint32_t{bytes[at + i]} << (8 * (big ? 3 - i : i));
-    return n < kNoLength ? size_t{n} : 0;
-  };
-  if (bytes.size() < 12) return 0;
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (all.starts_with(".snd")) return number(8, true) ? number(4, true) + number(8, true) : 0;
-  const size_t behind = number(4, !all.starts_with("RIFF"));
-  const bool is_iff = all.starts_with("RIFF") || all.starts_with("RIFX") || all.starts_with("FORM");
-  return is_iff && behind ? behind + 8 : 0;
-}
-
 class SndfileSound final : public OpenSound {
  public:
   explicit SndfileSound(EncodedSpan bytes) : file_{bytes} {
+    check_ogg_pages(bytes);
+    check_data_chunk(bytes);
     open();
     info_.format = format_name(header_.format);
     info_.channels = header_.channels;
     info_.rate = header_.samplerate;
     info_.is_integer = holds_integers(header_.format);
-    const size_t claimed = claimed_size(bytes);
-    if (claimed > bytes.size())
-      throw SampleError(text("ends after " + std::to_string(bytes.size()) + " bytes, expected " +
-                             std::to_string(claimed)),
-                        static_cast<int64_t>(bytes.size()));
     // A stream may not say how long it is.
     info_.frames = header_.frames == SF_COUNT_MAX ? counted() : header_.frames;
     if (info_.frames < 0 || info_.frames > kMostNumbers / info_.channels)
@@ -127,23 +78,45 @@ class SndfileSound final : public OpenSound {
   }
 
  private:
-  static constexpr int64_t kMostNumbers = int64_t{1} << 30;
-
   struct Close {
     void operator()(SNDFILE* s) const { sf_close(s); }
   };
 
+  // The library takes a file that was cut off for a shorter sound, and may believe a size that is
+  // none: Note [Sizes that are not known].
+  void check_data_chunk(EncodedSpan bytes) {
+    const auto data = find_data_chunk(bytes);
+    if (!data) return;
+    patch_ = data->patch;
+    if (patch_) file_.patch = &*patch_;
+    if (!data->size) return;
+    if (data->is_amid_others)
+      throw SampleError(std::string(data->format) + " audio says that its samples take " +
+                            std::to_string(*data->size) +
+                            " bytes, and what follows them is no chunk",
+                        static_cast<int64_t>(data->begin + *data->size));
+    if (*data->size > bytes.size() - data->begin)
+      throw SampleError(std::string(data->format) + " audio ends after " +
+                            std::to_string(bytes.size()) + " bytes, expected " +
+                            std::to_string(data->begin + *data->size),
+                        static_cast<int64_t>(bytes.size()));
+  }
+
   void open() {
-    static constexpr SF_VIRTUAL_IO kIo{.get_filelen = BytesAsFile::size,
-                                       .seek = BytesAsFile::seek,
-                                       .read = BytesAsFile::read,
-                                       .write = BytesAsFile::write,
-                                       .tell = BytesAsFile::tell};
+    static SF_VIRTUAL_IO io{
+        .get_filelen = [](void* f) -> sf_count_t { return static_cast<BytesAsFile*>(f)->size(); },
+        .seek = [](sf_count_t offset, int whence, void* f) -> sf_count_t {
+          return static_cast<BytesAsFile*>(f)->seek(offset, whence);
+        },
+        .read = [](void* to, sf_count_t count, void* f) -> sf_count_t {
+          return static_cast<BytesAsFile*>(f)->read(to, count);
+        },
+        .write = [](const void*, sf_count_t, void*) -> sf_count_t { return 0; },
+        .tell = [](void* f) -> sf_count_t { return static_cast<BytesAsFile*>(f)->at; }};
     sound_.reset();
     file_.at = 0;
     at_ = 0;
     header_ = {};
-    SF_VIRTUAL_IO io = kIo;
     sound_.reset(sf_open_virtual(&io, SFM_READ, &header_, &file_));
     if (!sound_)
       throw SampleError("cannot read the header of the sound: " + std::string(sf_strerror(nullptr)),
@@ -198,6 +171,7 @@ class SndfileSound final : public OpenSound {
   }
 
   static constexpr int64_t kSkipped = 4096;
+  std::optional<Patch> patch_;
   BytesAsFile file_;
   SF_INFO header_ = {};
   std::unique_ptr<SNDFILE, Close> sound_;
@@ -215,12 +189,8 @@ class SndfileCodec final : public SoundCodec {
       const std::string_view kind = all.substr(8, 4);
       return kind == "WAVE" || kind == "AIFF" || kind == "AIFC";
     }
-    if (all.starts_with("fLaC") || all.starts_with("OggS") || all.starts_with(".snd") ||
-        all.starts_with("ID3"))
-      return true;
-    // An MPEG frame of layer III.
-    return bytes.size() >= 4 && bytes[0] == 0xFF && (bytes[1] & 0xE6) == 0xE2 &&
-           (bytes[1] & 0x18) != 0x08 && (bytes[2] & 0xF0) != 0xF0 && (bytes[2] & 0x0C) != 0x0C;
+    return all.starts_with("fLaC") || all.starts_with("OggS") || all.starts_with(".snd") ||
+           all.starts_with("ID3");
   }
   std::unique_ptr<OpenSound> open(EncodedSpan bytes) const override {
     return std::make_unique<SndfileSound>(bytes);

@@ -17,6 +17,9 @@ struct SoundInfo {
   bool is_integer = false;  // as stored, so that int16 and int32 are exact
 };
 
+// Sounds of more numbers, of all channels together, are refused.
+constexpr int64_t kMostNumbers = int64_t{1} << 30;
+
 // A sound whose header was read. One thread at a time; the bytes outlive it.
 class OpenSound {
  public:

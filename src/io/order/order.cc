@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/order.h"
+#include "io/order/order.h"
 
 #include <algorithm>
 #include <deque>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "io/permute.h"
+#include "io/order/permute.h"
 
 namespace stoker::io {
 
@@ -31,6 +31,55 @@ void check_ranges(const OrderSpec& s) {
   if (s.shard_id < 0 || s.shard_id >= s.num_shards)
     refuse("shard_id must be between 0 and " + text(s.num_shards - 1) + " (num_shards is " +
            text(s.num_shards) + "), got " + text(s.shard_id));
+}
+
+// Note [Shares]
+// Where an epoch ends within a step, what is left of it is cut as contiguous shards cut all: of n
+// positions, shard s gets [s n / S, (s + 1) n / S). What completes its batch is of the next epoch,
+// or repeats its last sample. So the first epoch of a shard is as long as its contiguous part would
+// be, and at the end of any epoch no shard has read two samples more than another. With fewer
+// samples than shards there are no such shares, and each shard gets its batch of the stream.
+struct Share {
+  int64_t begin, size;
+};
+Share share(const OrderSpec& s, int64_t positions) {
+  const int64_t each = positions / s.num_shards, rest = positions % s.num_shards;
+  const auto bound = [&](int64_t shard) { return shard * each + shard * rest / s.num_shards; };
+  return {bound(s.shard_id), bound(s.shard_id + 1) - bound(s.shard_id)};
+}
+
+// Where a sample of a step is: so many epochs after the one in which the step begins.
+struct Dealt {
+  int64_t epochs, offset;
+  bool repeat = false;
+};
+
+// The same where the step at `offset` of an epoch takes samples of the next epochs, too. Its
+// positions are cut where epochs end, and with each cut the share of what lies before it grows by a
+// sample at least.
+Dealt dealt_across(const OrderSpec& s, int64_t offset, int64_t i) {
+  const int64_t left = s.size - offset, batches_before = s.shard_id * s.batch_size;
+  if (s.size < s.num_shards)
+    return {(offset + batches_before + i) / s.size, (offset + batches_before + i) % s.size};
+  // The first cut whose share holds the sample, or the one behind the last whole epoch.
+  const int64_t whole = (s.batch_size * s.num_shards - left) / s.size;
+  const int64_t even = i * s.num_shards < left ? 0 : (i * s.num_shards - left) / s.size + 1;
+  int64_t cut = std::min(whole + 1, even);
+  while (cut <= whole && share(s, left + cut * s.size).size <= i) ++cut;
+  const Share before = cut ? share(s, left + (cut - 1) * s.size) : Share{0, 0};
+  const int64_t begin = cut > whole ? batches_before : share(s, left + cut * s.size).begin;
+  return {cut, (cut ? 0 : offset) + begin - before.begin + i - before.size};
+}
+
+// Sample i of the shard's batch in the step at `offset` of an epoch, where samples are dealt.
+Dealt dealt(const OrderSpec& s, int64_t offset, int64_t i) {
+  const int64_t left = s.size - offset;
+  if (left >= s.batch_size * s.num_shards) return {0, offset + s.shard_id * s.batch_size + i};
+  if (s.end == End::kContinue) return dealt_across(s, offset, i);
+  const Share mine = share(s, left);
+  if (i < mine.size) return {0, offset + mine.begin + i};
+  // Of an empty share it is the one before.
+  return {0, std::max<int64_t>(0, offset + mine.begin + mine.size - 1), true};
 }
 
 }  // namespace
@@ -191,13 +240,16 @@ SampleRef Order::resolve(int64_t epoch, int64_t offset) const {
 }
 
 SampleRef Order::at(int64_t cursor, int64_t i) const {
-  const int64_t ahead = (contiguous() ? 0 : spec_.shard_id * spec_.batch_size) + i;
-  if (spec_.end == End::kContinue) {
-    const Spot s = spot(cursor + ahead);
-    return resolve(s.epoch, s.offset);
-  }
   const Spot s = spot(start(cursor));
-  return resolve(s.epoch, s.offset + ahead);
+  if (!contiguous()) {
+    const Dealt p = dealt(spec_, s.offset, i);
+    SampleRef sample = resolve(s.epoch + p.epochs, p.offset);
+    sample.repeat = p.repeat;
+    return sample;
+  }
+  if (spec_.end != End::kContinue) return resolve(s.epoch, s.offset + i);
+  const Spot there = spot(cursor + i);
+  return resolve(there.epoch, there.offset);
 }
 
 // Where epochs end in a step of their own, they are equally long.

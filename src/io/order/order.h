@@ -7,9 +7,9 @@
 //
 // Note [Two ways to deal]
 // *Dealing* (shuffled, or one shard): a step takes batch_size * num_shards consecutive positions of
-// the stream, and shard s gets the s-th batch of them. The cursor counts positions of the stream,
-// so what was used is always a prefix of it, and another batch size or shard count may go on from
-// there.
+// the stream, and shard s gets the s-th batch of them, but see Note [Shares] (order.cc). The cursor
+// counts positions of the stream, so what was used is always a prefix of it, and another batch size
+// or shard count may go on from there.
 //
 // *Contiguous shards* (several shards that are not shuffled, or stick_to_shard): shard s owns the
 // samples [s N / S, (s + 1) N / S). The cursor counts what each shard has consumed. Another batch

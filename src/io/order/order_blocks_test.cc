@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/testing.h"
-#include "io/order_testing.h"
+#include "io/order/order_testing.h"
 
 namespace stoker::io {
 namespace {
@@ -57,11 +57,17 @@ TEST(OrderByBlocks, IsElasticInShardsAndBatches) {
   for (const int shards : {2, 7})
     for (const int64_t batch : {1, 4}) {
       const OrderSpec s = by_blocks(spec(100, batch, shards), 16);
-      for (int64_t at = 0; at < 150; at += 13)
+      for (int64_t at = 0; at < 150; at += 13) {
+        std::set<std::tuple<int64_t, int64_t, int64_t>> dealt, expected;
         for (int shard = 0; shard < shards; ++shard)
-          for (int64_t i = 0; i < batch; ++i)
-            ASSERT_EQ(shard_of(s, shard).at(at, i),
-                      stream[static_cast<size_t>(at + shard * batch + i)]);
+          for (const SampleRef& p : step(shard_of(s, shard), at))
+            dealt.emplace(p.epoch, p.position, p.index);
+        for (int64_t i = at; i < at + batch * shards; ++i) {
+          const SampleRef& p = stream[static_cast<size_t>(i)];
+          expected.emplace(p.epoch, p.position, p.index);
+        }
+        ASSERT_EQ(dealt, expected);
+      }
     }
 }
 

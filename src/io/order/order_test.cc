@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/order.h"
+#include "io/order/order.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/testing.h"
-#include "io/order_testing.h"
+#include "io/order/order_testing.h"
 
 namespace stoker::io {
 namespace {
@@ -83,8 +83,7 @@ TEST(Order, DealingPadReadsEverySampleOnceAndRepeatsTheLast) {
     for (int64_t e = 0; e < 3; ++e) ledger.expect_whole(e, n);
     for (const SampleRef& p : places)
       if (p.repeat) {
-        EXPECT_EQ(p.position, n - 1);
-        EXPECT_EQ(p.index, (ledger.index_at[{p.epoch, n - 1}]));
+        EXPECT_EQ(p.index, (ledger.index_at[{p.epoch, p.position}]));
       }
   });
 }
@@ -132,14 +131,76 @@ TEST(Order, DealingIsElastic) {
 }
 
 TEST(Order, DealingGivesTheSameStreamAtEveryCursor) {
-  for (int64_t n : {1, 3, 8, 12}) {
+  for (int64_t n : {1, 3, 8, 12, 100}) {
     const Order one(spec(n, 1, 1));
-    for (int64_t cursor = 0; cursor < 3 * n; ++cursor)
+    for (int64_t cursor = 0; cursor < 3 * n; ++cursor) {
+      std::set<std::pair<int64_t, int64_t>> dealt, stream;
       for (int shard = 0; shard < 3; ++shard)
-        for (int64_t i = 0; i < 4; ++i)
-          EXPECT_EQ(shard_of(spec(n, 4, 3), shard).at(cursor, i),
-                    one.at(cursor + shard * 4 + i, 0));
+        for (int64_t i = 0; i < 4; ++i) {
+          const SampleRef a = shard_of(spec(n, 4, 3), shard).at(cursor, i),
+                          b = one.at(cursor + shard * 4 + i, 0);
+          dealt.emplace(a.epoch, a.position);
+          stream.emplace(b.epoch, b.position);
+          if (cursor % n + 12 <= n) {
+            EXPECT_EQ(a, b);
+          }
+        }
+      EXPECT_EQ(dealt, stream);
+    }
   }
+}
+
+// How many samples of an epoch the shard reads in the first steps.
+int64_t count_of_epoch(const Order& o, int64_t epoch, int steps) {
+  int64_t count = 0, cursor = 0;
+  for (int k = 0; k < steps; ++k, cursor = o.next(cursor))
+    for (const SampleRef& p : step(o, cursor)) count += p.epoch == epoch && !p.repeat;
+  return count;
+}
+
+// So the number of samples of a shard does not depend on whether they are shuffled.
+TEST(Order, DealingCutsAnEpochAsContiguousShardsDo) {
+  for (int64_t n : {5, 7, 8, 31})
+    for (int shards : {2, 3, 5})
+      for (int64_t batch : {1, 2, 3, 16})
+        for (End end : {End::kContinue, End::kPad})
+          for (int shard = 0; shard < shards; ++shard) {
+            const int64_t expected = (shard + 1) * n / shards - shard * n / shards;
+            for (bool shuffle : {true, false})
+              EXPECT_EQ(
+                  count_of_epoch(shard_of(spec(n, batch, shards, end, shuffle), shard), 0, 40),
+                  expected)
+                  << n << " samples, shard " << shard << " of " << shards << ", batch " << batch;
+          }
+}
+
+// In a step that takes several epochs, too.
+TEST(Order, DealingStaysEvenOverEpochs) {
+  for (int64_t n : {5, 7, 11})
+    for (int64_t batch : {1, 4, 40}) {
+      std::vector<int64_t> read(5);
+      for (int64_t epoch = 0; epoch < 6; ++epoch) {
+        for (int shard = 0; shard < 5; ++shard)
+          read[shard] += count_of_epoch(shard_of(spec(n, batch, 5), shard), epoch, 80);
+        EXPECT_LE(*std::max_element(read.begin(), read.end()),
+                  *std::min_element(read.begin(), read.end()) + 1);
+      }
+    }
+}
+
+// A share that is padded repeats its own last sample.
+TEST(Order, SevenShuffledSamplesOnTwoShards) {
+  const auto positions = [](End end, int shard) {
+    Indices all;
+    const Order o = shard_of(spec(7, 2, 2, end), shard);
+    for (const int64_t cursor : {0, 4})
+      for (const SampleRef& p : step(o, cursor)) all.push_back(p.position);
+    return all;
+  };
+  EXPECT_EQ(positions(End::kContinue, 0), (Indices{0, 1, 4, 0}));
+  EXPECT_EQ(positions(End::kContinue, 1), (Indices{2, 3, 5, 6}));
+  EXPECT_EQ(positions(End::kPad, 0), (Indices{0, 1, 4, 4}));
+  EXPECT_EQ(positions(End::kPad, 1), (Indices{2, 3, 5, 6}));
 }
 
 // A state that was saved with small batches may be where a larger step does not fit any more. Then
@@ -168,7 +229,7 @@ TEST(Order, EpochEndsAreSeen) {
             for (int count = 0; count < 20; ++count) {
               const int64_t next = o.next(cursor), left = o.steps_left(cursor);
               EXPECT_EQ(o.after(0, count), cursor);
-              if (shard == 0 || o.contiguous() || end != End::kContinue) {
+              if (shard == shards - 1 || o.contiguous() || end != End::kContinue) {
                 EXPECT_EQ(o.at(cursor, 0).epoch, o.epoch_of(cursor));
               }
               EXPECT_GT(next, cursor);

@@ -5,7 +5,7 @@
 #pragma once
 #include <vector>
 
-#include "io/order.h"
+#include "io/order/order.h"
 
 namespace stoker::io {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A random order of any number of things, computed and never stored. A pure function; thread-safe.
+// A random order of any number of things, computed and never stored.
 #pragma once
 #include <bit>
 #include <cstdint>

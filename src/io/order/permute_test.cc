@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/permute.h"
+#include "io/order/permute.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/glob.h"
+#include "io/paths/glob.h"
 
 #include <algorithm>
 
@@ -70,6 +70,12 @@ bool Glob::matches(std::string_view name) const {
   }
   while (at < pattern_.size() && pattern_[at] == '*') ++at;
   return at == pattern_.size();
+}
+
+std::vector<Glob> globs_of(const std::vector<std::string>& patterns, bool case_sensitive) {
+  std::vector<Glob> all;
+  for (const std::string& p : patterns) all.emplace_back(p, case_sensitive);
+  return all;
 }
 
 bool any_matches(const std::vector<Glob>& globs, std::string_view name) {

@@ -27,6 +27,7 @@ class Glob {
   bool only_suffix_;  // the pattern is like *.jpg, as most are
 };
 
+std::vector<Glob> globs_of(const std::vector<std::string>& patterns, bool case_sensitive);
 bool any_matches(const std::vector<Glob>& globs, std::string_view name);
 
 }  // namespace stoker::io

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/glob.h"
+#include "io/paths/glob.h"
 
 #include <gtest/gtest.h>
 

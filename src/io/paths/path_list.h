@@ -9,10 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "io/paths/folder_search.h"
+
 namespace stoker::io {
 
 // `files` is used if it is given, else `file_list`, else everything in `file_root`.
-struct FileListSpec {
+struct PathListSpec {
   // The folder of folders. Relative names of the other two start from it.
   std::string file_root;
   // A text file with one file per line: name, blanks, label. Without a file_root, names start from
@@ -21,10 +23,9 @@ struct FileListSpec {
   std::vector<std::string> files;
   // The labels of `files`. When empty, a file's place in `files` is its label.
   std::vector<int32_t> labels;
-  // What a scan takes. Empty dir_filters take all sub-folders.
-  std::vector<std::string> file_filters = {"*.jpg",  "*.jpeg", "*.png",  "*.bmp", "*.tif",
-                                           "*.tiff", "*.pnm",  "*.ppm",  "*.pgm", "*.pbm",
-                                           "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
+  // What a scan takes: Note [Hidden files] (io/paths/folder_search.h). Empty dir_filters take all
+  // sub-folders that are not hidden.
+  std::vector<std::string> file_filters = usual_patterns();
   std::vector<std::string> dir_filters;
   bool case_sensitive_filter = false;
   // Also takes files in folders below the sub-folders, at any depth, but enters no folder within
@@ -35,15 +36,15 @@ struct FileListSpec {
 
 // Names are stored one behind the other, and every folder is stored once. So a file takes 16 bytes
 // and its name without the folder.
-class FileList {
+class PathList {
  public:
   // Throws GraphError for a folder or list that cannot be read, a wrong line (named by file:line),
   // an empty list, or arguments that contradict each other.
-  explicit FileList(const FileListSpec& spec);
+  explicit PathList(const PathListSpec& spec);
 
   // Parses a list. `shown` is its name in errors, and names start from `root`. A line is a name,
   // blanks and a whole number. Names may hold blanks inside. Empty lines do not count.
-  static FileList parse(std::string_view text, const std::string& shown, const std::string& root);
+  static PathList parse(std::string_view text, const std::string& shown, const std::string& root);
 
   int64_t size() const { return static_cast<int64_t>(labels_.size()); }
   // Requires: 0 <= i < size().
@@ -54,12 +55,13 @@ class FileList {
   // A hash of all names and labels. Of a file's folder only the part below the root counts, so that
   // the set may move.
   uint64_t fingerprint() const;
-  // Which files a scan left out because they lie too deep, in words; empty where there are none.
+  // What a person would not expect, in words, or empty: what a scan took and left out, files that a
+  // list gives several labels.
   const std::string& warning() const { return warning_; }
 
  private:
   class Builder;
-  FileList() = default;
+  PathList() = default;
 
   std::string root_;
   std::vector<std::string> folders_;  // each with the root before it and a slash at its end
@@ -73,11 +75,7 @@ class FileList {
 // The names in a text file, one a line, without blanks around them. Empty lines do not count.
 // Throws GraphError where it cannot be read or names nothing.
 std::vector<std::string> names_listed(const std::string& list);
-// The files in a folder and in all folders below it whose names match one of the patterns, sorted,
-// each from the folder on. No folder within itself is entered. Throws GraphError where a folder
-// cannot be read or there is none.
-std::vector<std::string> names_found(const std::string& root,
-                                     const std::vector<std::string>& patterns,
-                                     bool case_sensitive = false);
+// The folders of `file_root` that are classes, by label. Throws GraphError where it cannot be read.
+std::vector<std::string> class_folders(const PathListSpec& spec);
 
 }  // namespace stoker::io

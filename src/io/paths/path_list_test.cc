@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file_list.h"
+#include "io/paths/path_list.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // "path label" for each file.
-std::vector<std::string> lines(const FileList& list) {
+std::vector<std::string> lines(const PathList& list) {
   std::vector<std::string> all;
   for (int64_t i = 0; i < list.size(); ++i)
     all.push_back(list.path(i) + " " + std::to_string(list.label(i)));
@@ -33,46 +33,47 @@ std::vector<std::string> lines(const FileList& list) {
 using Lines = std::vector<std::string>;
 
 std::string parse_error(std::string_view text) {
-  return message<GraphError>([&] { FileList::parse(text, "list.txt", "r"); });
+  return message<GraphError>([&] { PathList::parse(text, "list.txt", "r"); });
 }
-std::string build_error(const FileListSpec& spec) {
-  return message<GraphError>([&] { FileList list(spec); });
+std::string build_error(const PathListSpec& spec) {
+  return message<GraphError>([&] { PathList list(spec); });
 }
 
-TEST(FileListText, NamesAndLabels) {
-  EXPECT_EQ(lines(FileList::parse("a.jpg 1\nsub/b.jpg 2\nsub/c.jpg\t-3", "l", "/r")),
+TEST(PathListText, NamesAndLabels) {
+  EXPECT_EQ(lines(PathList::parse("a.jpg 1\nsub/b.jpg 2\nsub/c.jpg\t-3", "l", "/r")),
             (Lines{"/r/a.jpg 1", "/r/sub/b.jpg 2", "/r/sub/c.jpg -3"}));
 }
 
-TEST(FileListText, NamesMayHoldBlanks) {
-  EXPECT_EQ(lines(FileList::parse("my  holiday pictures/a b.jpg   7  \r\n", "l", "/r")),
+TEST(PathListText, NamesMayHoldBlanks) {
+  EXPECT_EQ(lines(PathList::parse("my  holiday pictures/a b.jpg   7  \r\n", "l", "/r")),
             (Lines{"/r/my  holiday pictures/a b.jpg 7"}));
 }
 
-TEST(FileListText, EmptyLinesCountForNothing) {
-  EXPECT_EQ(lines(FileList::parse("\n  \n\xef\xbb\xbf x 1\n\r\n\t\ny 2\n\n", "l", "")),
+TEST(PathListText, EmptyLinesCountForNothing) {
+  EXPECT_EQ(lines(PathList::parse("\n  \n\xef\xbb\xbf x 1\n\r\n\t\ny 2\n\n", "l", "")),
             (Lines{"\xef\xbb\xbf x 1", "y 2"}));
-  EXPECT_EQ(lines(FileList::parse("\xef\xbb\xbfx 1", "l", "")), (Lines{"x 1"}));
+  EXPECT_EQ(lines(PathList::parse("\xef\xbb\xbfx 1", "l", "")), (Lines{"x 1"}));
 }
 
-TEST(FileListText, RootsAndAbsoluteNames) {
-  EXPECT_EQ(lines(FileList::parse("/a/b 1\nc 2\nd/e 3", "l", "r/")),
+TEST(PathListText, RootsAndAbsoluteNames) {
+  EXPECT_EQ(lines(PathList::parse("/a/b 1\nc 2\nd/e 3", "l", "r/")),
             (Lines{"/a/b 1", "r/c 2", "r/d/e 3"}));
-  EXPECT_EQ(lines(FileList::parse("/b 1\nc 2\nx/c 3\nc 4", "l", "")),
+  EXPECT_EQ(lines(PathList::parse("/b 1\nc 2\nx/c 3\nc 4", "l", "")),
             (Lines{"/b 1", "c 2", "x/c 3", "c 4"}));
 }
 
-TEST(FileListText, WrongLinesAreNamed) {
+TEST(PathListText, WrongLinesAreNamed) {
   EXPECT_EQ(parse_error("a 1\n\nlonely\n"),
             "file list: list.txt:3: expected a name and a label, got 'lonely'");
   EXPECT_EQ(parse_error("a 1\nb two"),
-            "file list: list.txt:2: the label 'two' is not a whole number of 32 bits, got 'b two'");
+            "file list: list.txt:2: the label 'two' is not a whole number of 32 bits; "
+            "fn.readers.csv reads texts, got 'b two'");
   for (const char* label :
        {"1.5", "2147483648", "-2147483649", "0x10", "+1", "1,", "99999999999999999999"})
     EXPECT_NE(parse_error(std::string("a ") + label).find("is not a whole number of 32 bits"),
               std::string::npos)
         << label;
-  EXPECT_EQ(lines(FileList::parse("a -2147483648\nb 2147483647", "l", "")).size(), 2u);
+  EXPECT_EQ(lines(PathList::parse("a -2147483648\nb 2147483647", "l", "")).size(), 2u);
   EXPECT_EQ(parse_error("dir/ 1"),
             "file list: list.txt:1: the name is that of a folder, got 'dir/ 1'");
   EXPECT_EQ(parse_error(std::string_view("a\0b 1", 5)),
@@ -89,14 +90,14 @@ TEST(FileListText, WrongLinesAreNamed) {
             "file list: list.txt names no files: all of its 2 lines are empty");
 }
 
-TEST(FileListText, IsHeldCompactly) {
+TEST(PathListText, IsHeldCompactly) {
   std::string text;
   for (int i = 0; i < 100000; ++i) {
     const std::string folder = "n" + std::to_string(10000000 + i / 100);
     text +=
         folder + "/" + folder + "_" + std::to_string(i) + ".JPEG " + std::to_string(i / 100) + "\n";
   }
-  const FileList list = FileList::parse(text, "l", "/a/rather/long/path/to/the/data/set/train");
+  const PathList list = PathList::parse(text, "l", "/a/rather/long/path/to/the/data/set/train");
   EXPECT_EQ(list.size(), 100000);
   EXPECT_EQ(list.path(99999),
             "/a/rather/long/path/to/the/data/set/train/n10000999/n10000999_99999.JPEG");
@@ -115,13 +116,13 @@ class FileListFolder : public testing::Test {
     fs::create_directories(fs::path(root_ + "/" + name).parent_path());
     std::ofstream(root_ + "/" + name) << text;
   }
-  FileListSpec spec() const {
-    FileListSpec s;
+  PathListSpec spec() const {
+    PathListSpec s;
     s.file_root = root_;
     return s;
   }
-  Lines scan(const FileListSpec& s) {
-    Lines all = lines(FileList(s));
+  Lines scan(const PathListSpec& s) {
+    Lines all = lines(PathList(s));
     for (std::string& l : all) l = l.substr(root_.size() + 1);
     return all;
   }
@@ -140,7 +141,7 @@ TEST_F(FileListFolder, SubFoldersAreTheLabels) {
 
 TEST_F(FileListFolder, FiltersChoose) {
   for (const char* n : {"a1/x.jpg", "a1/X.JPG", "a1/x.npy", "b1/x.jpg"}) touch(n);
-  FileListSpec s = spec();
+  PathListSpec s = spec();
   s.case_sensitive_filter = true;
   EXPECT_EQ(scan(s), (Lines{"a1/x.jpg 0", "b1/x.jpg 1"}));
   s.file_filters = {"*.npy", "X*"};
@@ -168,12 +169,12 @@ TEST_F(FileListFolder, OrderIsThatOfBytes) {
 
 class NestedFolders : public FileListFolder {
  protected:
-  FileListSpec all() const {
-    FileListSpec s = spec();
+  PathListSpec all() const {
+    PathListSpec s = spec();
     s.recursive = true;
     return s;
   }
-  std::string warning() { return FileList(spec()).warning(); }
+  std::string warning() { return PathList(spec()).warning(); }
 };
 
 TEST_F(NestedFolders, AreTakenInTheOrderOfTheirPaths) {
@@ -184,13 +185,13 @@ TEST_F(NestedFolders, AreTakenInTheOrderOfTheirPaths) {
             (Lines{"cat/z.jpg 0", "cat/B/deep/er/f.jpg 0", "cat/sub/a.jpg 0", "cat/sub/b.jpg 0",
                    "cat/sub b/d.jpg 0", "cat/sub.d/e.jpg 0", "cat/sub/a/c.jpg 0", "dog/g.jpg 1"}));
   EXPECT_EQ(scan(spec()), (Lines{"cat/z.jpg 0", "dog/g.jpg 1"}));
-  EXPECT_EQ(FileList(all()).warning(), "");
-  EXPECT_NE(FileList(all()).fingerprint(), FileList(spec()).fingerprint());
+  EXPECT_EQ(PathList(all()).warning(), "");
+  EXPECT_NE(PathList(all()).fingerprint(), PathList(spec()).fingerprint());
 }
 
 TEST_F(NestedFolders, AreFilteredByFileNamesAndClasses) {
   for (const char* n : {"a/b/x.jpg", "a/b/x.txt", "b/a/y.JPG", "b/a/y.txt"}) touch(n);
-  FileListSpec s = all();
+  PathListSpec s = all();
   s.dir_filters = {"a"};
   EXPECT_EQ(scan(s), (Lines{"a/b/x.jpg 0"}));
   s.file_filters = {"*.txt"};
@@ -212,7 +213,7 @@ TEST_F(NestedFolders, AreNotSearchedWithinThemselves) {
   }
   EXPECT_EQ(scan(all()),
             (Lines{"a/in/x.jpg 0", "a/other/in/x.jpg 0", "b/in/x.jpg 1", "b/other/in/x.jpg 1"}));
-  EXPECT_EQ(names_found(root_, {"*.jpg"}),
+  EXPECT_EQ(names_found(root_, {"*.jpg"}, "file_filter", false).names,
             (Lines{"a/in/x.jpg", "a/other/in/x.jpg", "b/in/x.jpg", "b/other/in/x.jpg"}));
   touch("a/y.jpg"), touch("b/y.jpg");
   EXPECT_EQ(warning(), "leaves out 6 files in 6 folders within those of the classes, such as '" +
@@ -231,12 +232,12 @@ TEST_F(NestedFolders, AreToldOfWhereTheyAreLeftOut) {
   touch("dog/more/e.jpg");
   EXPECT_EQ(warning(), "leaves out 3 files in 2 folders within those of the classes, such as '" +
                            root_ + "/cat/sub/deep'; recursive=True takes them too");
-  FileListSpec s = spec();
+  PathListSpec s = spec();
   s.dir_filters = {"dog"};
   s.file_filters = {"d.*"};
-  EXPECT_NE(build_error(s).find("; recursive=True takes 1 file in 1 folder within those of the "
+  EXPECT_NE(build_error(s).find("; the reader leaves out 1 file in 1 folder within those of the "
                                 "classes, such as '" +
-                                root_ + "/dog/more'"),
+                                root_ + "/dog/more'; recursive=True takes them too"),
             std::string::npos)
       << build_error(s);
 }
@@ -246,7 +247,7 @@ TEST_F(NestedFolders, AreCountedOnlySoFar) {
   touch("dog/b.jpg");
   for (int i = 0; i < 1100; ++i)
     fs::create_symlink("../dog", root_ + "/cat/" + std::to_string(1000 + i));
-  EXPECT_EQ(FileList(all()).size(), 1102);
+  EXPECT_EQ(PathList(all()).size(), 1102);
   struct CountFolders : FaultInjector {
     int folders = 0;
     int on_open(const std::string&) override { return ++folders, 0; }
@@ -271,12 +272,81 @@ TEST_F(NestedFolders, ThatCannotBeReadMatterOnlyWhereTheyAreTaken) {
             "file_root: cannot list the folder '" + root_ + "/cat/closed': Permission denied");
 }
 
+class HiddenFiles : public NestedFolders {};
+
+TEST_F(HiddenFiles, AreLeftOutAndTold) {
+  for (const char* n : {".ipynb_checkpoints/a.jpg", "__MACOSX/a.jpg", "cat/a.jpg", "cat/._a.jpg",
+                        "cat/.DS_Store", "cat/Thumbs.db", "dog/b.jpg", "dog/.b.jpg"})
+    touch(n);
+  EXPECT_EQ(scan(spec()), (Lines{"cat/a.jpg 0", "dog/b.jpg 1"}));
+  EXPECT_EQ(class_folders(spec()), (Lines{"cat", "dog"}));
+  EXPECT_EQ(warning(),
+            "leaves out 2 hidden folders ('.ipynb_checkpoints' and others), of which only "
+            "dir_filters would make a class; leaves out 2 hidden files ('cat/._a.jpg' and others), "
+            "which only file_filters of your own would take");
+}
+
+TEST_F(HiddenFiles, AreLeftOutBelowClasses) {
+  for (const char* n : {"cat/a.jpg", "cat/.cache/b.jpg", "cat/in/@eaDir/c.jpg", "cat/in/d.jpg"})
+    touch(n);
+  EXPECT_EQ(warning(), "leaves out 1 file in 1 folder within those of the classes, such as '" +
+                           root_ + "/cat/in'; recursive=True takes them too");
+  EXPECT_EQ(scan(all()), (Lines{"cat/a.jpg 0", "cat/in/d.jpg 0"}));
+  EXPECT_EQ(PathList(all()).warning(), "leaves out 2 hidden folders ('cat/.cache' and others)");
+  const FoundNames found = names_found(root_, {"*.jpg"}, "file_filter", false);
+  EXPECT_EQ(found.names, (Lines{"cat/a.jpg", "cat/in/d.jpg"}));
+  EXPECT_EQ(found.warning, "leaves out 2 hidden folders ('cat/.cache' and others)");
+}
+
+TEST_F(HiddenFiles, AreTakenWherePatternsSaySo) {
+  for (const char* n : {".old/a.jpg", "cat/a.jpg", "cat/.a.jpg"}) touch(n);
+  PathListSpec s = spec();
+  s.dir_filters = {".*", "c*"};
+  EXPECT_EQ(scan(s), (Lines{".old/a.jpg 0", "cat/a.jpg 1"}));
+  EXPECT_EQ(class_folders(s), (Lines{".old", "cat"}));
+  s.file_filters = {"*.jpg"};
+  EXPECT_EQ(scan(s), (Lines{".old/a.jpg 0", "cat/.a.jpg 1", "cat/a.jpg 1"}));
+  EXPECT_EQ(PathList(s).warning(), "takes 1 hidden file ('cat/.a.jpg'), as file_filters says");
+}
+
+TEST_F(HiddenFiles, AreAllThatIsThere) {
+  touch(".a/x.jpg");
+  EXPECT_NE(build_error(spec()).find("; the reader leaves out 1 hidden folder ('.a')"),
+            std::string::npos)
+      << build_error(spec());
+}
+
+TEST_F(FileListFolder, WhatElseLiesThereIsTold) {
+  for (const char* n :
+       {"cat/a.jpg", "cat/b.HEIC", "dog/c.gif", "dog/d.jpg", "dog/e.txt", "loose.jpg", "list.txt"})
+    touch(n);
+  EXPECT_EQ(PathList(spec()).warning(),
+            "leaves out 2 files ('cat/b.HEIC' and others), of formats that it takes only where "
+            "file_filters names them; leaves out 1 file ('loose.jpg') in file_root itself, of no "
+            "class");
+  PathListSpec s = spec();
+  s.file_filters = {"*.jpg"};
+  s.dir_filters = {"*"};
+  fs::remove(root_ + "/loose.jpg");
+  EXPECT_EQ(PathList(s).warning(), "");
+}
+
+TEST_F(FileListFolder, ClassesThatAreNoneOfTheirOwnAreTold) {
+  touch("cat/a.jpg");
+  fs::create_directory(root_ + "/bear");
+  fs::create_symlink("cat", root_ + "/dog");
+  EXPECT_EQ(scan(spec()), (Lines{"cat/a.jpg 1", "dog/a.jpg 2"}));
+  EXPECT_EQ(PathList(spec()).warning(),
+            "counts 1 folder ('bear') as a class of its own, though no such file is in it; makes "
+            "two classes of 1 folder ('cat' and 'dog') as a link leads there");
+}
+
 TEST_F(FileListFolder, NothingFoundSaysWhatWasLookedFor) {
   touch("a/x.txt");
   touch("a/y.txt");
   touch("loose.jpg");
   fs::create_directory(root_ + "/b");
-  FileListSpec s = spec();
+  PathListSpec s = spec();
   s.file_filters = {"*.jpg", "*.png"};
   s.dir_filters = {"a*"};
   EXPECT_EQ(
@@ -295,7 +365,7 @@ TEST_F(FileListFolder, AFlatFolderSaysWhatToDo) {
 }
 
 TEST_F(FileListFolder, FoldersThatCannotBeReadAreNamed) {
-  FileListSpec s = spec();
+  PathListSpec s = spec();
   s.file_root = root_ + "/none";
   EXPECT_EQ(build_error(s),
             "file_root: cannot list the folder '" + root_ + "/none': No such file or directory");
@@ -310,24 +380,24 @@ TEST_F(FileListFolder, FoldersThatCannotBeReadAreNamed) {
 
 TEST_F(FileListFolder, ListFilesAreRelativeToTheirFolderOrTheRoot) {
   touch("lists/train.txt", "x.jpg 5\n");
-  FileListSpec s;
+  PathListSpec s;
   s.file_list = root_ + "/lists/train.txt";
-  EXPECT_EQ(lines(FileList(s)), (Lines{root_ + "/lists/x.jpg 5"}));
+  EXPECT_EQ(lines(PathList(s)), (Lines{root_ + "/lists/x.jpg 5"}));
   s.file_root = "/data";
-  EXPECT_EQ(lines(FileList(s)), (Lines{"/data/x.jpg 5"}));
-  EXPECT_EQ(FileList(s).root(), "/data");
+  EXPECT_EQ(lines(PathList(s)), (Lines{"/data/x.jpg 5"}));
+  EXPECT_EQ(PathList(s).root(), "/data");
   s.file_list += ".none";
   EXPECT_EQ(build_error(s), "file list: cannot open '" + root_ +
                                 "/lists/train.txt.none': No such file or directory");
 }
 
-TEST(FileList, ExplicitFiles) {
-  FileListSpec s;
+TEST(PathList, ExplicitFiles) {
+  PathListSpec s;
   s.files = {"b.jpg", "a.jpg", "b.jpg"};
-  EXPECT_EQ(lines(FileList(s)), (Lines{"b.jpg 0", "a.jpg 1", "b.jpg 2"}));
+  EXPECT_EQ(lines(PathList(s)), (Lines{"b.jpg 0", "a.jpg 1", "b.jpg 2"}));
   s.file_root = "/r";
   s.labels = {7, 7, -1};
-  EXPECT_EQ(lines(FileList(s)), (Lines{"/r/b.jpg 7", "/r/a.jpg 7", "/r/b.jpg -1"}));
+  EXPECT_EQ(lines(PathList(s)), (Lines{"/r/b.jpg 7", "/r/a.jpg 7", "/r/b.jpg -1"}));
   s.labels = {1, 2};
   EXPECT_EQ(build_error(s), "file list: one label per file is needed, got 2 labels for 3 files");
   s.labels.clear();
@@ -335,8 +405,20 @@ TEST(FileList, ExplicitFiles) {
   EXPECT_EQ(build_error(s), "file list: the name of file 1 is empty");
 }
 
-TEST(FileList, ContradictionsAreRefused) {
-  FileListSpec s;
+TEST(PathList, TwoLabelsOfOneFileAreTold) {
+  PathListSpec s;
+  s.files = {"b/a.jpg", "a.jpg", "b/a.jpg", "a.jpg", "a.jpg"};
+  EXPECT_EQ(PathList(s).warning(), "");  // its labels are places
+  s.labels = {7, 1, 7, 1, 1};
+  EXPECT_EQ(PathList(s).warning(), "");
+  s.labels = {7, 1, 7, 1, 2};
+  EXPECT_EQ(PathList(s).warning(), "names 1 file ('a.jpg') again with another label");
+  s.labels = {7, 1, 8, 2, 3};
+  EXPECT_EQ(PathList(s).warning(), "names 3 files ('a.jpg' and others) again with another label");
+}
+
+TEST(PathList, ContradictionsAreRefused) {
+  PathListSpec s;
   EXPECT_EQ(build_error(s), "file list: one of 'file_root', 'file_list' and 'files' is needed");
   s.labels = {1};
   EXPECT_EQ(build_error(s), "file list: 'labels' needs 'files'");
@@ -345,19 +427,19 @@ TEST(FileList, ContradictionsAreRefused) {
   EXPECT_EQ(build_error(s), "file list: 'files' and 'file_list' exclude each other");
 }
 
-TEST(FileList, RealDataSets) {
+TEST(PathList, RealDataSets) {
   const fs::path data = test::test_data();
   if (!fs::exists(data)) GTEST_SKIP() << "STOKER_TEST_DATA names no folder";
-  FileListSpec tree;
+  PathListSpec tree;
   tree.file_root = data / "imagenet";
-  const FileList images(tree);
+  const PathList images(tree);
   EXPECT_EQ(images.size(), 400);
   for (int64_t i = 0; i < images.size(); ++i) EXPECT_TRUE(fs::exists(images.path(i)));
   for (int64_t i = 1; i < images.size(); ++i) EXPECT_LE(images.label(i - 1), images.label(i));
-  FileListSpec text;
+  PathListSpec text;
   text.file_list = data / "coco_small/file_list.txt";
   text.file_root = data / "coco_small/images";
-  const FileList coco(text);
+  const PathList coco(text);
   EXPECT_EQ(coco.size(), 62);
   for (int64_t i = 0; i < coco.size(); ++i) EXPECT_TRUE(fs::exists(coco.path(i))) << coco.path(i);
 }
@@ -372,9 +454,9 @@ TEST_F(FileListFolder, ALongTextIsTheSameInPieces) {
             std::to_string(i) + (i % 5 ? "\n" : "\r\n\n");
   text += std::string(5 << 20, 'y') + ".jpg 3\nlast 4";
   touch("list.txt", text);
-  FileListSpec s;
+  PathListSpec s;
   s.file_list = root_ + "/list.txt";
-  EXPECT_EQ(lines(FileList(s)), lines(FileList::parse(text, "list.txt", root_)));
+  EXPECT_EQ(lines(PathList(s)), lines(PathList::parse(text, "list.txt", root_)));
   touch("list.txt", text + "\nno label here!\n");
   const auto number = std::to_string(std::count(text.begin(), text.end(), '\n') + 2);
   EXPECT_NE(build_error(s).find("list.txt:" + number + ": "), std::string::npos) << build_error(s);

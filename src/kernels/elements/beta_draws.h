@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many draws from the beta distribution at once. Pure; thread-safe.
+// Many draws from the beta distribution at once.
 #pragma once
 #include <algorithm>
 
-#include "base/beta.h"
+#include "base/chance/beta.h"
 #include "kernels/elements/draws.h"
 #include "kernels/levels.h"
 
 namespace stoker {
 
-// An element has as many draws of 32 bits for itself.
+// How many draws of 32 bits each element has for itself.
 inline constexpr uint64_t kBetaDraws = 64;
 
 namespace detail {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies windows, and fills boxes in them. Pure; thread-safe.
+// Copies windows, and fills boxes in them.
 #pragma once
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Philox (base/philox.h), one block in each lane.
+// Philox (base/chance/philox.h), one block in each lane.
 #include "kernels/elements/draws.h"
 
 #include <algorithm>

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many draws at once, with SIMD. Pure; thread-safe.
+// Many draws at once, with SIMD.
 #pragma once
 #include <cstdint>
 
-#include "base/philox.h"
+#include "base/chance/philox.h"
 
 namespace stoker {
 
 // to[i] = chance.bits(first + i) for all i in [0, n).
 void draw_words(const Chance& chance, uint64_t first, uint32_t* to, int64_t n);
 
-// Blocks first, first + step, ... of so many, four draws each, one behind the other. `to` has room
-// for a multiple of kBlockRoom blocks.
+// Writes the blocks of four draws with the numbers first, first + step, ... `to` has room for a
+// multiple of kBlockRoom blocks.
 inline constexpr int64_t kBlockRoom = 16;
 void draw_blocks(const Chance& chance, uint64_t first, uint64_t step, uint32_t* to, int64_t blocks);
 

@@ -4,7 +4,7 @@
 // The functions of math.*, made of base/exact_math.h, so that they have the same bits on every CPU
 // and device. They are within a few units of the last place of a double. Of single precision they
 // are rounded from that, so hardly a result is not the nearest. Powers of whole exponents beyond 64
-// and of fractions lose the digits that their logarithm has before the point. Pure; thread-safe.
+// and of fractions lose the digits that their logarithm has before the point.
 #pragma once
 #include <cmath>
 
@@ -21,13 +21,12 @@ STOKER_HD inline double cosine(double x) {
 }
 STOKER_HD inline double tangent(double x) {
   if (x == 0) return x;
-  return (detail::Num(sine(x)) / detail::Num(cosine(x))).v;
+  return (Num(sine(x)) / Num(cosine(x))).v;
 }
 
 inline constexpr double kRadiansPerDegree = 0x1.1df46a2529d39p-6;
 // Of an angle in degrees; exact at quarter turns. Only for the host.
 inline SinCos sin_cos_of_degrees(double angle) {
-  using detail::Num;
   const Num turn = std::fmod(angle, 360);
   const double quarters = std::floor((turn / Num(90) + Num(0.5)).v);
   const double rest = ((turn - Num(90) * Num(quarters)) * Num(kRadiansPerDegree)).v;
@@ -42,7 +41,6 @@ inline SinCos sin_cos_of_degrees(double angle) {
 
 // log(1 + x), also for an x that 1 + x rounds off.
 STOKER_HD inline double log_of_one_and(double x) {
-  using detail::Num;
   const Num sum = Num(1) + Num(x);
   if (sum.v == 1) return x;
   if (!(sum.v > 0) || sum.v == detail::infinity()) return log(sum.v);
@@ -52,24 +50,22 @@ STOKER_HD inline double log_of_one_and(double x) {
 // For a normal x: 2^exponent times rest, which is in (3/4, 3/2], so that what is a little below a
 // power of two loses nothing.
 struct PowerOfTwo {
-  detail::Num exponent, rest;
+  Num exponent, rest;
   STOKER_HD explicit PowerOfTwo(double x)
       : exponent(static_cast<double>(static_cast<int>(detail::bits_of(x) >> 52) - 1023)),
         rest(detail::from_bits((detail::bits_of(x) & 0x000fffffffffffff) | 0x3ff0000000000000)) {
-    if (rest.v > 1.5) exponent = exponent + detail::Num(1), rest = rest * detail::Num(0.5);
+    if (rest.v > 1.5) exponent = exponent + Num(1), rest = rest * Num(0.5);
   }
   STOKER_HD static bool fits(double x) { return x >= 0x1p-1022 && x < detail::infinity(); }
 };
 
 STOKER_HD inline double log2(double x) {
-  using detail::Num;
   constexpr double kPerBase = 0x1.71547652b82fep+0;  // 1 / ln 2
   if (!PowerOfTwo::fits(x)) return (Num(log(x)) * Num(kPerBase)).v;
   const PowerOfTwo p(x);
   return (p.exponent + Num(log(p.rest.v)) * Num(kPerBase)).v;
 }
 STOKER_HD inline double log10(double x) {
-  using detail::Num;
   constexpr double kPerBase = 0x1.bcb7b1526e50ep-2;  // 1 / ln 10
   // In two parts, whose sum is log10(2). The product of the first one with an exponent is exact.
   constexpr double kHigh = 0x1.34413509p-2, kLow = 0x1.ef3fde623e256p-35;
@@ -105,19 +101,16 @@ STOKER_HD inline double atan(double x) {
   return x < 0 ? -whole.v : whole.v;
 }
 STOKER_HD inline double asin(double x) {
-  using detail::Num;
   if (!(x >= -1 && x <= 1)) return detail::not_a_number();
   const Num rest = (Num(1) - Num(x)) * (Num(1) + Num(x));
   return x == 0 ? x : atan((Num(x) / Num(std::sqrt(rest.v))).v);
 }
 STOKER_HD inline double acos(double x) {
-  using detail::Num;
   if (!(x >= -1 && x <= 1)) return detail::not_a_number();
   return (Num(2) * Num(atan(std::sqrt(((Num(1) - Num(x)) / (Num(1) + Num(x))).v)))).v;
 }
 STOKER_HD inline double atan2(double y, double x) {
   constexpr double kPi = 0x1.921fb54442d18p+1, kPiRest = 0x1.1a62633145c07p-53;
-  using detail::Num;
   if (x != x || y != y) return detail::not_a_number();
   const bool is_left = std::signbit(x), is_below = std::signbit(y);
   const double up = std::fabs(y), along = std::fabs(x);  // of -0 as well
@@ -137,7 +130,6 @@ STOKER_HD inline double sinh_near_zero(double x) {
   return x == 0 ? x : (Num(x) + Num(x) * z * polynomial(z, c)).v;
 }
 STOKER_HD inline double sinh(double x) {
-  using detail::Num;
   if (x > -0.5 && x < 0.5) return sinh_near_zero(x);
   const double size = x < 0 ? -x : x;
   const Num half = exp((Num(size) * Num(0.5)).v);  // twice, as e^x may be out of range
@@ -145,12 +137,10 @@ STOKER_HD inline double sinh(double x) {
   return x < 0 ? -result.v : result.v;
 }
 STOKER_HD inline double cosh(double x) {
-  using detail::Num;
   const Num half = exp((Num(x < 0 ? -x : x) * Num(0.5)).v);
   return (half * Num(0.5) * half + Num(0.5) / half / half).v;
 }
 STOKER_HD inline double tanh(double x) {
-  using detail::Num;
   if (x != x) return detail::not_a_number();
   if (x > -0.5 && x < 0.5) return (Num(sinh_near_zero(x)) / Num(cosh(x))).v;
   const Num e = exp((Num(x < 0 ? -x : x) * Num(2)).v);
@@ -158,7 +148,6 @@ STOKER_HD inline double tanh(double x) {
   return x < 0 ? -result.v : result.v;
 }
 STOKER_HD inline double asinh(double x) {
-  using detail::Num;
   if (x == 0 || x != x || x - x != 0) return x;
   const Num size = x < 0 ? -x : x, square = size * size;
   double result = 0;
@@ -167,14 +156,12 @@ STOKER_HD inline double asinh(double x) {
   return x < 0 ? -result : result;
 }
 STOKER_HD inline double acosh(double x) {
-  using detail::Num;
   if (!(x >= 1)) return detail::not_a_number();
   if (x > 0x1p+500) return (Num(log(x)) + Num(0x1.62e42fefa39efp-1)).v;
   const Num t = Num(x) - Num(1);
   return log_of_one_and((t + Num(std::sqrt((Num(2) * t + t * t).v))).v);
 }
 STOKER_HD inline double atanh(double x) {
-  using detail::Num;
   if (!(x >= -1 && x <= 1)) return detail::not_a_number();
   if (x == 0) return x;
   const double size = x < 0 ? -x : x;
@@ -184,7 +171,6 @@ STOKER_HD inline double atanh(double x) {
 }
 
 STOKER_HD inline double cbrt(double x) {
-  using detail::Num;
   if (x == 0 || x != x || x - x != 0) return x;
   const Num size = x < 0 ? -x : x;
   Num root = exp((Num(log(size.v)) / Num(3)).v);
@@ -194,7 +180,6 @@ STOKER_HD inline double cbrt(double x) {
 
 // As C's pow.
 STOKER_HD inline double power(double x, double y) {
-  using detail::Num;
   if (y == 0 || x == 1) return 1;
   if (x != x || y != y) return detail::not_a_number();
   const double size = x < 0 ? -x : x, most = y < 0 ? -y : y;

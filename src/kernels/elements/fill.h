@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loops of operators that make values out of nothing: each element is computed from its number
-// in the full shape, with the last axis running fastest. Pure; thread-safe.
+// in the full shape, with the last axis running fastest.
 #pragma once
 #include <algorithm>
 #include <type_traits>
 
-#include "base/philox.h"
+#include "base/chance/philox.h"
 #include "kernels/convert.h"
 #include "kernels/elements/draws.h"
 #include "kernels/elements/walk.h"
@@ -51,20 +51,20 @@ void fill(const View& out, const F& f) {
 }
 
 // Sets each element by its draws. F has `kDraws` and `kValues`, and `STOKER_HD void
-// operator()(const uint32_t* draws, T* values) const` makes as many values of as many draws. Group
-// g of values comes from group g of draws.
+// operator()(const uint32_t* draws, T* values) const` makes as many values of as many draws. Set g
+// of values comes from set g of draws.
 template <class T, class F>
 void fill_draws(const View& out, const Chance& chance, const F& f) {
   constexpr int kDraws = F::kDraws, kValues = F::kValues;
   fill_rows<T>(out, [&](int64_t first, int64_t n, T* to) {
-    constexpr int64_t kGroups = kFillChunk / kValues + 2;
-    alignas(64) uint32_t draws[kGroups * kDraws];
-    alignas(64) T values[kGroups * kValues];
-    const int64_t begin = first / kValues, groups = (first + n - 1) / kValues - begin + 1;
-    draw_words(chance, static_cast<uint64_t>(begin) * kDraws, draws, groups * kDraws);
+    constexpr int64_t kSets = kFillChunk / kValues + 2;
+    alignas(64) uint32_t draws[kSets * kDraws];
+    alignas(64) T values[kSets * kValues];
+    const int64_t begin = first / kValues, sets = (first + n - 1) / kValues - begin + 1;
+    draw_words(chance, static_cast<uint64_t>(begin) * kDraws, draws, sets * kDraws);
     T* made = first % kValues == 0 && n % kValues == 0 ? to : values;
     at_cpu_level([=, &draws] {
-      for (int64_t g = 0; g < groups; ++g) f(draws + g * kDraws, made + g * kValues);
+      for (int64_t g = 0; g < sets; ++g) f(draws + g * kDraws, made + g * kValues);
     });
     if (made != to) std::copy_n(values + first % kValues, n, to);
   });

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mirrors bounding boxes, whose coordinates are shares of a picture. Pure; thread-safe.
+// Mirrors bounding boxes, whose coordinates are shares of a picture.
 #pragma once
 #include "kernels/levels.h"
 #include "kernels/strided.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop of operators that work element by element. Pure; thread-safe.
+// The loop of operators that work element by element.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matches anchors with boxes, and encodes the boxes. Pure functions; thread-safe.
+// Matches anchors with boxes, and encodes the boxes.
 //
 // Note [Matches]
-// Each box has a best anchor, the last one of those that overlap it most, and each anchor a best
-// box, the last one likewise. A box that an anchor is the best one of is its match in any case; of
-// several the last one. Else the best box is, if their overlap is above the criterion. The overlap
-// is the area of both together divided by that of either.
+// Each box has a best anchor, the last one of those that overlap it most; so has each anchor a best
+// box. An anchor matches the box whose best anchor it is, the last one of several. Else it matches
+// its best box, if their overlap is above the criterion. The overlap is the area of the
+// intersection divided by that of the union.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct MatchedBoxes {
   int32_t* out_labels;
 
   STOKER_HD static double overlap(const float* a, const float* b) {
-    using exact::detail::Num;
+    using exact::Num;
     const auto at = [](const float* box, int i) { return Num(static_cast<double>(box[i])); };
     const auto side = [&](int i) {
       const double low = a[i] > b[i] ? a[i] : b[i],
@@ -84,14 +84,14 @@ struct MatchedBoxes {
 
  private:
   STOKER_HD static double centre(const float* box, int i) {
-    using exact::detail::Num;
+    using exact::Num;
     return (Num(0.5) * (Num(static_cast<double>(box[i])) + Num(static_cast<double>(box[i + 2])))).v;
   }
   STOKER_HD static double size(const float* box, int i) {
     return static_cast<double>(box[i + 2]) - static_cast<double>(box[i]);
   }
   STOKER_HD void set_offsets(int i, const float* box, const float* anchor, float* to) const {
-    using exact::detail::Num;
+    using exact::Num;
     const Num moved = (Num(centre(box, i)) - Num(centre(anchor, i))) / Num(size(anchor, i));
     const Num grown = exact::log((Num(size(box, i)) / Num(size(anchor, i))).v);
     const auto settled = [&](Num x, int k) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mixtures of two tensors, element by element. Pure; thread-safe.
+// Mixtures of two tensors, element by element.
 #pragma once
 #include "kernels/elements/boxes.h"
 

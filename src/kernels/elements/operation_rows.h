@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations of operations.h on rows of values on the CPU. Pure; thread-safe.
+// The operations of operations.h on rows of values on the CPU.
 #pragma once
 #include "kernels/elements/operations.h"
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What arithmetic does with the values of one element, for CPUs and devices. All operands have one
-// type, the result has the same type or is a truth value. Pure functions; thread-safe.
+// type, the result has the same type or is a truth value.
 //
 // Note [Arithmetic]
 // Whole numbers wrap. // and % of whole numbers cut off towards zero, as in C; by 0 they give 0,
-// which whoever can must refuse before. / is exact division, and so is // of floats. Shifts take
-// the count modulo 32, and modulo 64 for numbers of 64 bits. A truth value is a byte of 0 or 1, and
-// a float16 is computed with as a float32 that is rounded after each operation.
+// so callers that can refuse it do so before. / is exact division, and so is // of floats. Shifts
+// take the count modulo 32, and modulo 64 for numbers of 64 bits. A truth value is a byte of 0 or
+// 1, and a float16 is computed with as a float32 that is rounded after each operation.
 #pragma once
 #include <type_traits>
 

@@ -23,7 +23,8 @@ struct Track {
   }
 };
 
-// The rows are as long as possible: axes are joined where all tracks allow it.
+// The rows are as long as possible: axes are joined where all tracks allow it. Work along an axis,
+// such as a sum, walks over a box in which that axis has the extent 1 (kernels/fft/mel.cc).
 template <size_t kTracks>
 class Walk {
  public:

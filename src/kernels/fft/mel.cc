@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-// The scales but for a factor, which does not matter for even steps.
+// The mel scales without their factor, which does not matter where steps are even.
 double to_mel(MelFormula formula, double hz) {
   if (formula == MelFormula::kHtk) return exact::log(1 + hz / 700);
   return hz < 1000 ? hz * 3 / 200 : 15 + 27 * exact::log(hz / 1000) / exact::log(6.4);

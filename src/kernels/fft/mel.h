@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangular filters of frequencies, evenly spaced in mel, and any others. Pure functions;
-// thread-safe.
+// Triangular filters of frequencies, evenly spaced in mel, and any others.
 #pragma once
 #include <vector>
 

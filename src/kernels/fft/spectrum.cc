@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-// So many transforms are done at once, one in each lane.
+// How many transforms are done at once, one in each lane.
 constexpr int64_t kLanes = 16;
 typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float))));
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spectra of the windows of a signal. Pure functions; thread-safe.
+// Spectra of the windows of a signal.
 #pragma once
 #include <cmath>
 
@@ -11,26 +11,26 @@
 
 namespace stoker {
 
-// Window t takes `length` values from position t * step - before on, times `weights`, and zeros up
+// Window t takes `length` values from position t * hop - before on, times `weights`, and zeros up
 // to the length of the transform. Plain data, for the CPU and devices.
 struct Spectrum {
-  const float* signal;  // position k of `size` is signal[k * signal_step]
-  int64_t size, signal_step;
+  const float* signal;  // position k of `size` is signal[k * signal_stride]
+  int64_t size, signal_stride;
   const float* weights;
-  int64_t length, step, before;
+  int64_t length, hop, before;
   bool reflects;  // positions outside are mirrored at the ends; else they are 0
   bool squares;  // gives the squares of magnitudes
 
   // Value i of window t. Requires: i < length.
   STOKER_HD float value(int64_t t, int64_t i) const {
-    int64_t at = t * step - before + i;
+    int64_t at = t * hop - before + i;
     if (at < 0 || at >= size) {
       if (!reflects) return 0;
       const int64_t period = size > 1 ? 2 * (size - 1) : 1;
       at = (at % period + period) % period;
       if (at >= size) at = period - at;
     }
-    return signal[at * signal_step] * weights[i];
+    return signal[at * signal_stride] * weights[i];
   }
   STOKER_HD float magnitude(float re, float im) const {
     const float square = re * re + im * im;
@@ -44,25 +44,25 @@ struct WindowedFft {
   std::vector<float> weights;
 };
 
-// How a signal is cut into windows. With `centers`, their middles are at multiples of the step;
+// How a signal is cut into windows. With `centers`, their middles are at multiples of the hop;
 // else the first one begins with the signal, and all lie inside.
 struct SignalWindows {
-  int64_t length, step;
+  int64_t length, hop;
   bool centers, reflects, squares;
 
   // For a signal of so many values; -1 is unknown.
   int64_t count(int64_t size) const {
     if (size <= 0) return size;
-    if (centers) return size / step + 1;
-    return size < length ? 0 : (size - length) / step + 1;
+    if (centers) return size / hop + 1;
+    return size < length ? 0 : (size - length) / hop + 1;
   }
   // Requires: all axes of the signal but one have the extent 1.
   Spectrum spectrum(const View& signal, const float* weights) const {
     int axis = 0;
     for (int a = 1; a < signal.shape.rank; ++a)
       if (signal.shape[a] != 1) axis = a;
-    const int64_t signal_step = signal.strides[axis] / int64_t{sizeof(float)};
-    return {signal.as<const float>(), signal.shape[axis],  signal_step, weights, length, step,
+    const int64_t signal_stride = signal.strides[axis] / int64_t{sizeof(float)};
+    return {signal.as<const float>(), signal.shape[axis],  signal_stride, weights, length, hop,
             centers ? length / 2 : 0, centers && reflects, squares};
   }
 };

@@ -48,9 +48,56 @@ class Loader {
         size_(size),
         x_(axis(target.x)),
         c_(axis(target.c)),
-        are_whole_(!target.plain() && target.is_uniform() && are_whole(target.size())),
+        makes_pixels_(!target.plain() && target.is_uniform() && are_pixels_of(target.size())),
+        are_whole_(makes_pixels_ && are_whole()),
         are_planes_(!target.plain() && !x_.table && !c_.table && x_.from == size) {
     if (are_whole_ || are_planes_) return;
+    if (makes_pixels_) keep_pixels(arena);
+    else keep_planes(target, arena);
+  }
+
+  void run(Target& out, const Shape& row) {
+    const std::byte* from = source_.first;
+    for (int a = 0; a < out.rank(); ++a)
+      if (a != out.x.axis && a != out.c.axis)
+        from += source_.axis[a].source(row[a] - out.axis(a).lo);
+    if (from == last_) return out.copy_row(last_row_, row);
+    last_ = from, last_row_ = row;
+    if (are_planes_ && !are_whole_) return out.finish(row, from, c_.from);
+    if (makes_pixels_) {
+      if (!are_whole_) mover_->run(from, packed_);
+      return rows::apply(out.steps(0), are_whole_ ? from : packed_, out.data_at(row),
+                         x_.extent * c_.extent);
+    }
+    load(from, static_cast<std::byte*>(out.planes(row)), out.pitch());
+    out.finish(row);
+  }
+
+ private:
+  MoveAxis axis(const TargetAxis& t) const {
+    return t.axis < 0 ? MoveAxis() : source_.axis[t.axis];
+  }
+
+  // Whether the output's row is pixels of values of `made` bytes, one behind the other.
+  bool are_pixels_of(int made) const {
+    return (c_.extent == 1 || c_.to == made) && x_.to == c_.extent * made;
+  }
+  // Whether the input's row is.
+  bool are_whole() const {
+    return !x_.table && !c_.table && (c_.extent == 1 || c_.from == size_) &&
+           x_.from == c_.extent * size_;
+  }
+
+  // Rows are moved together as pixels.
+  void keep_pixels(Arena& arena) {
+    packed_ = arena.array<std::byte>(static_cast<size_t>(x_.extent * c_.extent * size_));
+    MoveAxis pixels = x_, values = c_;
+    pixels.to = c_.extent * size_, values.to = size_;
+    const MoveAxis axes[] = {pixels, values};
+    mover_.emplace(size_, axes, arena);
+  }
+  // Rows are moved apart into planes.
+  void keep_planes(Target& target, Arena& arena) {
     target.keep_planes(arena);
     const int64_t pixel = size_ * c_.extent;
     const bool are_pixels = !x_.table && !c_.table && c_.extent > 1 && c_.from == size_;
@@ -62,34 +109,6 @@ class Loader {
     if (!mirrors_) return;
     pitch_ = (x_.extent * size_ + 63) / 64 * 64;
     forward_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c_.extent));
-  }
-
-  void run(Target& out, const Shape& row) {
-    const std::byte* from = source_.first;
-    for (int a = 0; a < out.rank(); ++a)
-      if (a != out.x.axis && a != out.c.axis)
-        from += source_.axis[a].source(row[a] - out.axis(a).lo);
-    if (from == last_) return out.copy_row(last_row_, row);
-    last_ = from, last_row_ = row;
-    if (are_whole_) {
-      std::byte* to = out.at(row) + out.c.lo * out.c.stride + out.x.lo * out.x.stride;
-      return rows::apply(out.steps(0), from, to, x_.extent * c_.extent);
-    }
-    if (are_planes_) return out.finish(row, from, c_.from);
-    load(from, static_cast<std::byte*>(out.planes(row)), out.pitch());
-    out.finish(row);
-  }
-
- private:
-  MoveAxis axis(const TargetAxis& t) const {
-    return t.axis < 0 ? MoveAxis() : source_.axis[t.axis];
-  }
-
-  // True when a row's values are in the same order in input and output, one behind the other.
-  bool are_whole(int made) const {
-    if (x_.table || c_.table) return false;
-    if (c_.extent > 1 && (c_.from != size_ || c_.to != made)) return false;
-    return x_.from == c_.extent * size_ && x_.to == c_.extent * made;
   }
 
   void load(const std::byte* from, std::byte* to, int64_t pitch) const {
@@ -105,10 +124,12 @@ class Loader {
   const Source& source_;
   int size_;
   MoveAxis x_, c_;
-  bool are_whole_;  // the steps take the input's rows of pixels as they are
+  bool makes_pixels_;  // the steps take rows of pixels, and give such
+  bool are_whole_;  // these are the input's as they are
   bool are_planes_;  // the input's rows go into the steps as they are
   bool splits_ = false, mirrors_ = false;  // rows of pixels, forwards and backwards
   std::optional<Mover> mover_;  // for all other rows
+  std::byte* packed_ = nullptr;  // the pixels of a row, one behind the other
   std::byte* forward_ = nullptr;  // the planes of a row before it is mirrored
   int64_t pitch_ = 0;
   const std::byte* last_ = nullptr;  // where the row before came from, and its place
@@ -192,23 +213,29 @@ Track input_track(const Pass& pass, const Strided& in, const Shape& origin) {
 }
 
 // Calls row(from, to, count) for the output's rows of `box`, which are as long as possible. Returns
-// false, and does nothing, where the values of a row do not lie so many bytes apart.
+// false, and does nothing, where these are shorter than `least`, or the values of a row do not lie
+// so many bytes apart.
 template <class Row>
-bool walk_rows(const Pass& pass, const View& in, const View& out, const Shape& box,
+bool walk_rows(const Pass& pass, const View& in, const View& out, const Shape& box, int64_t least,
                int64_t from_step, int64_t to_step, const Row& row) {
   if (pass.resample.count || pass.warp || pass.fills) return false;
   const Strided from = pass.viewed_in(in);
   Walk<2> walk(box, {input_track(pass, from, out.origin), {0, out.strides}});
-  if (walk.step[0] != from_step || walk.step[1] != to_step) return false;
+  if (walk.step[0] != from_step || walk.step[1] != to_step || walk.count < least) return false;
   do row(from.data + walk.row[0], out.as<std::byte>() + walk.row[1], walk.count);
   while (walk.next());
   return true;
 }
 
-// Puts all values through the same steps, where they lie one behind the other.
+// A call for a row costs as much as the steps of so many values.
+constexpr int64_t kFewValues = 64;
+
+// Puts all values through the same steps, where they lie one behind the other. Pixels with gaps
+// between them are left to Loader, whose rows are longer.
 bool step_values(const Pass& pass, const View& in, const View& out, const Target& target) {
   if (target.plain() || !target.is_uniform()) return false;
-  return walk_rows(pass, in, out, out.shape, size_of(in.dtype), target.size(),
+  const int64_t least = std::min(kFewValues, target.x.data() * target.c.data());
+  return walk_rows(pass, in, out, out.shape, least, size_of(in.dtype), target.size(),
                    [&](const std::byte* from, std::byte* to, int64_t n) {
                      rows::apply(target.steps(0), from, to, n);
                    });
@@ -225,7 +252,7 @@ bool mix_pixels(const Pass& pass, const View& in, const View& out) {
   Shape pixels = out.shape;
   pixels[c] = 1;
   return walk_rows(
-      pass, in, out, pixels, mix.in, mix.out,
+      pass, in, out, pixels, 1, mix.in, mix.out,
       [&](const std::byte* from, std::byte* to, int64_t n) { rows::mix_pixels(mix, from, to, n); });
 }
 

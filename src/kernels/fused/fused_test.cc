@@ -245,9 +245,9 @@ TEST(Fused, WarpsFillOrClampAtTheEdge) {
     return out;
   };
   EXPECT_EQ(run(), (std::vector<uint8_t>{10, 10, 15, 25, 30, 30}));
-  warp.clamped = false, warp.fill = 100;
+  warp.border = Border::kConstant, warp.fill = {100};
   EXPECT_EQ(run(), (std::vector<uint8_t>{100, 55, 15, 25, 65, 100}));
-  warp.linear = false;
+  warp.filter = Filter::kNearest;
   EXPECT_EQ(run(), (std::vector<uint8_t>{100, 10, 20, 30, 100, 100}));
 }
 
@@ -283,6 +283,7 @@ class FusedOnTarget : public ::testing::TestWithParam<test::Instructions> {
     if (x.out == extent) ++x.out;  // an axis that changes nothing would be left out
     const double unit = x.filter == Filter::kLanczos3 ? 3 : x.filter == Filter::kCubic ? 2 : 1;
     x.radius = unit * std::max(1.0, (x.hi - x.lo) / static_cast<double>(x.out));
+    x.clamped = x.out % 3 == 0;
     return x;
   }
 };
@@ -396,9 +397,7 @@ TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
       if (make.one_in(4)) warp.divisor[1] = 0;
       warp.divisor_offset = make.one_in(3) ? make.real(-1, 3) : 1;
     }
-    warp.linear = !make.one_in(4);
-    warp.clamped = make.one_in(2);
-    warp.fill = static_cast<float>(make.pick(-5, 260));
+    make.show(warp, in.type);
     std::vector<Block> blocks = {{warp, make.one_in(6) ? DType::kFloat32 : in.type.dtype}};
     if (make.one_in(2)) {
       Gather g = Gather::identity(after(blocks, in.type).shape);

@@ -169,6 +169,14 @@ class ChainMaker {
     return s;
   }
 
+  // How the warp of an input of type `t` shows what lies between and outside of its values.
+  void show(Warp& w, const TensorType& t) {
+    w.filter = one_in(4) ? Filter::kNearest : Filter::kLinear;
+    if (w.count == 2 && one_in(4)) w.filter = Filter::kCubic;
+    w.border = one_in(3) ? Border::kClamp : one_in(2) ? Border::kConstant : Border(pick(0, 4));
+    w.fill = list(after(Block{w, t.dtype}, t), -20, 280);
+  }
+
  private:
   int64_t extent(int64_t most) { return least_ == 0 && one_in(3) ? pick(0, 1) : pick(1, most); }
 
@@ -260,6 +268,7 @@ class ChainMaker {
                                                                                             : 2;
     const double scale = std::abs(x.hi - x.lo) / static_cast<double>(x.out);
     x.radius = support * (one_in(6) ? real(0.1, 2) : std::max(1.0, scale));
+    x.clamped = one_in(3);
     return x;
   }
 
@@ -299,9 +308,7 @@ class ChainMaker {
       for (int j = 0; j < w.count; ++j) w.divisor[j] = one_in(3) ? 0 : real(-0.1, 0.1);
       if (!w.has_perspective()) w.divisor_offset = 1;
     }
-    w.linear = !one_in(3);
-    w.clamped = one_in(2);
-    w.fill = static_cast<float>(one_in(2) ? 7 : real(-20, 280));
+    show(w, t);
     return w;
   }
 
@@ -370,8 +377,9 @@ inline std::string describe(const TensorType& in, std::span<const Block> blocks)
         text += " [" + std::to_string(r->axis[i].axis) + " filter " +
                 std::to_string(static_cast<int>(r->axis[i].filter)) + "]";
     if (auto* w = std::get_if<Warp>(&b.kind)) {
-      text += w->linear ? " linear" : " nearest";
-      if (w->clamped) text += " clamped";
+      text += " filter " + std::to_string(static_cast<int>(w->filter));
+      text += " border " + std::to_string(static_cast<int>(w->border));
+      text += " fills " + std::to_string(w->fill.size());
       for (int i = 0; i < w->count; ++i) text += " [" + std::to_string(w->axis[i]) + "]";
     }
     text += " " + t.str();

@@ -24,7 +24,7 @@ struct MoveAxis {
 };
 
 // Note [Moves]
-// Axes that are one axis in both places become one, and values that stay together become one unit.
+// Axes that can be joined on both sides become one, and values that stay together become one unit.
 // The axis whose units are nearest to each other in the output is a row, and a row is made by the
 // first way that suits it:
 // - kCopy: units at any strides. All that follow write the row's units one behind the other.

@@ -11,6 +11,7 @@
 #include "kernels/fused/fused_testing.h"
 #include "kernels/resample/taps.h"
 #include "kernels/rows/mix.h"
+#include "kernels/warp/place_filter.h"
 #include "kernels/warp/warp_map.h"
 
 namespace stoker::test {
@@ -134,7 +135,7 @@ std::vector<T> naive_axis(const ResampleAxis& x, std::vector<T> in, Shape& shape
   };
   std::vector<double> weights(static_cast<size_t>(most_taps(x, shape[x.axis])));
   for_each(Window::all(made), [&](const Shape& p) {
-    const TapRange r = taps_of(x, shape[x.axis], p[x.axis], weights.data());
+    const TapInterval r = taps_of(x, shape[x.axis], p[x.axis], weights.data());
     T sum{};
     for (int64_t i = r.begin; i < r.end; ++i) {
       Shape q = p;
@@ -180,7 +181,7 @@ inline void naive_fixed(const Resample& r, const Array& in, Array& out) {
     std::vector<double> weights(static_cast<size_t>(most_taps(x, shape[x.axis])));
     std::vector<int16_t> fixed(weights.size());
     for_each(Window::all(made), [&](const Shape& p) {
-      const TapRange t = taps_of(x, shape[x.axis], p[x.axis], weights.data());
+      const TapInterval t = taps_of(x, shape[x.axis], p[x.axis], weights.data());
       const auto n = static_cast<size_t>(t.end - t.begin);
       quantise({weights.data(), n}, fixed.data());
       int64_t sum = 0;
@@ -207,7 +208,7 @@ inline void naive_selection(const Resample& r, const Array& in, Array& out) {
     for (int i = 0; i < r.count; ++i) {
       const int a = r.axis[i].axis;
       if (!is_identity(r.axis[i], in.type.shape[a]))
-        q[a] = tap_range(r.axis[i], in.type.shape[a], p[a]).begin;
+        q[a] = tap_interval(r.axis[i], in.type.shape[a], p[a]).begin;
     }
     convert_value(in.at(q), in.type.dtype, out.at(p), out.type.dtype);
   });
@@ -225,22 +226,40 @@ inline void naive_kind(const Resample& r, const Array& in, Array& out) {
   naive_resample<float>(r, in, out);
 }
 
+// The position whose value a position outside shows, or -1.
+inline int64_t naive_bordered(int64_t p, int64_t n, Border border) {
+  const auto rest = [&](int64_t period) { return (p % period + period) % period; };
+  switch (border) {
+    case Border::kClamp: return std::clamp<int64_t>(p, 0, n - 1);
+    case Border::kWrap: return rest(n);
+    case Border::kReflect1001: return std::min(rest(2 * n), 2 * n - 1 - rest(2 * n));
+    case Border::kReflect101:
+      return n == 1 ? 0 : std::min(rest(2 * n - 2), 2 * n - 2 - rest(2 * n - 2));
+    default: return p >= 0 && p < n ? p : -1;
+  }
+}
+
+// The fill at position `p`, as the result's type holds it.
+inline void naive_fill(const Warp& w, const TensorType& out, const Shape& p, std::byte* fill) {
+  const float v = list_entry(w.fill, out.layout, p, 0);
+  convert_row(&v, DType::kFloat32, fill, out.dtype, 1);
+}
+
 // The value at position `tap` of the warped axes and at `p` of the others, as A.
 template <class A>
-A naive_tap(const Warp& w, const Array& in, DType result, const Shape& p, const int64_t* tap,
-            DType type) {
+A naive_tap(const Warp& w, const Array& in, const TensorType& result, const Shape& p,
+            const int64_t* tap, DType type) {
   Shape q = p;
   bool inside = true;
   for (int i = 0; i < w.count; ++i) {
-    const int64_t extent = in.type.shape[w.axis[i]];
-    q[w.axis[i]] = w.clamped ? std::clamp<int64_t>(tap[i], 0, extent - 1) : tap[i];
-    inside = inside && q[w.axis[i]] >= 0 && q[w.axis[i]] < extent;
+    q[w.axis[i]] = naive_bordered(tap[i], in.type.shape[w.axis[i]], w.border);
+    inside = inside && q[w.axis[i]] >= 0;
   }
   A v;
   std::byte fill[8];
-  convert_row(&w.fill, DType::kFloat32, fill, result, 1);
+  naive_fill(w, result, p, fill);
   if (inside) convert_row(in.at(q), in.type.dtype, &v, type, 1);
-  else convert_row(fill, result, &v, type, 1);
+  else convert_row(fill, result.dtype, &v, type, 1);
   return v;
 }
 
@@ -253,7 +272,7 @@ inline int64_t naive_perspective(const Warp& w, int i, const Shape& p) {
   }
   const double place = top * (1 / divisor), far = 0x1p28;
   const double cut = place >= far ? far : place > -far ? place : -far;  // also a NaN
-  return std::llrint(cut * 0x1p32) - (w.linear ? int64_t{1} << 31 : 0);
+  return std::llrint(cut * 0x1p32) - (w.is_between() ? int64_t{1} << 31 : 0);
 }
 
 // Where output position p lies along axis i of the warp.
@@ -261,13 +280,11 @@ struct NaivePlace {
   int64_t whole;
   double fraction;
 };
-inline NaivePlace naive_place(const Warp& w, const WarpMap& map, int i, const Shape& p,
-                              int64_t extent) {
+inline NaivePlace naive_place(const Warp& w, const WarpMap& map, int i, const Shape& p) {
   int64_t place = map.start[i];
   for (int j = 0; j < w.count; ++j) place += map.step[i][j] * p[w.axis[j]];
   if (w.has_perspective()) place = naive_perspective(w, i, p);
   const int64_t unit = int64_t{1} << 32;
-  if (w.clamped) place = std::clamp<int64_t>(place, 0, (extent - 1) * unit);
   const int64_t rest = (place % unit + unit) % unit;
   return {(place - rest) / unit, static_cast<double>(rest) / 0x1p32};
 }
@@ -295,12 +312,12 @@ void naive_warp(const Warp& w, const Array& in, Array& out) {
                                                 : DType::kFloat64;
   for_each(Window::all(out.type.shape), [&](const Shape& p) {
     NaivePlace at[Warp::kMost];
-    for (int i = 0; i < w.count; ++i) at[i] = naive_place(w, map, i, p, in.type.shape[w.axis[i]]);
+    for (int i = 0; i < w.count; ++i) at[i] = naive_place(w, map, i, p);
     A v[1 << Warp::kMost];
     for (int corner = 0; corner < 1 << w.count; ++corner) {
       int64_t tap[Warp::kMost];
       for (int i = 0; i < w.count; ++i) tap[i] = at[i].whole + (corner >> (w.count - 1 - i) & 1);
-      v[corner] = naive_tap<A>(w, in, out.type.dtype, p, tap, type);
+      v[corner] = naive_tap<A>(w, in, out.type, p, tap, type);
       if constexpr (std::is_same_v<A, int64_t>) v[corner] *= 128;
     }
     for (int i = w.count - 1; i >= 0; --i)
@@ -310,23 +327,55 @@ void naive_warp(const Warp& w, const Array& in, Array& out) {
   });
 }
 
+template <class A>
+void naive_cubic(const Warp& w, const Array& in, Array& out) {
+  const WarpMap map = warp_map(w);
+  const DType type = sizeof(A) == 4 ? DType::kFloat32 : DType::kFloat64;
+  const auto taps = [&](int i, const Shape& p) {
+    const NaivePlace at = naive_place(w, map, i, p);
+    const auto bits = static_cast<int64_t>(at.fraction * 0x1p32);
+    return PlaceTaps(at.whole * (int64_t{1} << 32) + bits, Filter::kCubic, -0.75);
+  };
+  for_each(Window::all(out.type.shape), [&](const Shape& p) {
+    const PlaceTaps y = taps(0, p), x = taps(1, p);
+    bool shows = false;
+    A sum = 0;
+    for (int i = 0; i < y.count; ++i) {
+      A row = 0;
+      for (int j = 0; j < x.count; ++j) {
+        const int64_t tap[] = {y.first + i, x.first + j};
+        bool inside = true;
+        for (int k = 0; k < 2; ++k)
+          inside = inside && naive_bordered(tap[k], in.type.shape[w.axis[k]], w.border) >= 0;
+        shows = shows || inside;
+        row += static_cast<A>(x.weight[j]) * naive_tap<A>(w, in, out.type, p, tap, type);
+      }
+      sum += static_cast<A>(y.weight[i]) * row;
+    }
+    if (shows) convert_row(&sum, type, out.at(p), out.type.dtype, 1);
+    else naive_fill(w, out.type, p, out.at(p));
+  });
+}
+
 inline void naive_kind(const Warp& w, const Array& in, Array& out) {
   const DType from = in.type.dtype, to = out.type.dtype;
-  if (w.linear && from == DType::kUint8 && to == DType::kUint8)
+  const bool linear = w.filter == Filter::kLinear, wide = is_wide(from) || is_wide(to);
+  if (w.filter == Filter::kCubic)
+    return wide ? naive_cubic<double>(w, in, out) : naive_cubic<float>(w, in, out);
+  if (linear && from == DType::kUint8 && to == DType::kUint8)
     return naive_warp<int64_t>(w, in, out);
-  if (w.linear && (is_wide(from) || is_wide(to))) return naive_warp<double>(w, in, out);
-  if (w.linear) return naive_warp<float>(w, in, out);
+  if (linear) return wide ? naive_warp<double>(w, in, out) : naive_warp<float>(w, in, out);
   const WarpMap map = warp_map(w);
   for_each(Window::all(out.type.shape), [&](const Shape& p) {
     Shape q = p;
     bool inside = true;
     for (int i = 0; i < w.count; ++i) {
       const int a = w.axis[i];
-      q[a] = naive_place(w, map, i, p, in.type.shape[a]).whole;
-      inside = inside && q[a] >= 0 && q[a] < in.type.shape[a];
+      q[a] = naive_bordered(naive_place(w, map, i, p).whole, in.type.shape[a], w.border);
+      inside = inside && q[a] >= 0;
     }
     if (inside) convert_value(in.at(q), from, out.at(p), to);
-    else convert_row(&w.fill, DType::kFloat32, out.at(p), to, 1);
+    else naive_fill(w, out.type, p, out.at(p));
   });
 }
 

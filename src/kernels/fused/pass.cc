@@ -106,6 +106,7 @@ bool Pass::take(const Gather& g, const Block& b) {
       std::tie(fill[i].lo[a], fill[i].hi[a]) =
           positions_in(g.axis[a], fill[i].lo[a], fill[i].hi[a]);
   for (int i = 0; i < fills; ++i) compose(fill[i].channel, g.axis);
+  compose(warp_fill, g.axis);
   for (int i = steps_before_mix; i < steps; ++i) compose(step[i].channel, g.axis);
   Window inside = Window::all(next.shape);
   for (int a = 0; a < out.shape.rank; ++a) {
@@ -142,7 +143,7 @@ bool Pass::take(const Warp& w, const Block& b) {
   if (!is_view()) return false;
   start_head(b);
   warp = &w;
-  return true;
+  return channels_of(w.fill.size(), resampled, warp_fill);
 }
 
 bool Pass::take(const Pointwise& p, const Block& b) {
@@ -164,7 +165,8 @@ bool Pass::take(const Table& t, const Block& b) {
 // Fills before the mixing would have to be mixed as well.
 bool Pass::take(const Channels& c, const Block& b) {
   const int axis = out.layout.find('C');
-  if (channels || fills || (channel_axis >= 0 && channel_axis != axis)) return false;
+  if (channels || fills || warp_fill.axis >= 0 || (channel_axis >= 0 && channel_axis != axis))
+    return false;
   if (warps(map[axis].axis)) return false;
   for (int i = 0; i < resample.count; ++i)
     if (resample.axis[i].axis == map[axis].axis) return false;
@@ -194,6 +196,7 @@ bool Pass::take(const Store& s, const Block& b) {
     }
   }
   for (int i = 0; i < fills; ++i) permute(fill[i].channel, new_axis);
+  permute(warp_fill, new_axis);
   for (int i = 0; i < steps; ++i) permute(step[i].channel, new_axis);
   if (channel_axis >= 0) channel_axis = new_axis[channel_axis];
   const int pad = s.pad_axis;
@@ -240,8 +243,8 @@ bool Pass::warps(int a) const {
   return warp && std::find(warp->axis, warp->axis + warp->count, a) != warp->axis + warp->count;
 }
 
-WarpSource Pass::warp_source(const Strided& from) const {
-  WarpSource s{warp->clamped};
+WarpInput Pass::warp_input(const Strided& from) const {
+  WarpInput s{warp->border};
   for (int i = 0; i < warp->count; ++i) {
     s.extent[i] = viewed.shape[warp->axis[i]];
     s.stride[i] = from.stride[warp->axis[i]];
@@ -271,7 +274,7 @@ const int64_t* Pass::nearest(int a, int64_t begin, int64_t count, Arena& arena) 
     auto* positions = arena.array<int64_t>(static_cast<size_t>(count));
     for (int64_t p = 0; p < count; ++p)
       positions[p] =
-          tap_range(r, viewed.shape[r.axis], map[a].start + map[a].step * (begin + p)).begin;
+          tap_interval(r, viewed.shape[r.axis], map[a].start + map[a].step * (begin + p)).begin;
     return positions;
   }
   return nullptr;

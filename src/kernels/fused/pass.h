@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of blocks as one pass over memory: view, resample or warp, gather, steps (with one mixing
+// A line of blocks as one pass over memory: view, resample or warp, gather, steps (with one mixing
 // of channels among them), store. A pass takes blocks as long as they compose. It points into the
 // blocks that it was made of. A plain value: concurrent reads are safe. All positions are in full
 // coordinates.
@@ -60,6 +60,7 @@ struct Pass {
   TensorType viewed;  // the input of the resampling or warping
   Resample resample;  // of `viewed`, without axes that change nothing; count 0: none
   const Warp* warp = nullptr;  // of `viewed`; then nothing is resampled
+  ChannelMap warp_fill;
   TensorType resampled;  // or warped
   AxisInput map[kMaxRank];  // the axes of `out`, in terms of `resampled`
   PassStep step[kMaxSteps];
@@ -91,7 +92,7 @@ struct Pass {
   // Whether axis `a` of `viewed` is warped.
   bool warps(int a) const;
   // Requires: `warp` is set; `viewed` is its memory.
-  WarpSource warp_source(const Strided& viewed) const;
+  WarpInput warp_input(const Strided& viewed) const;
   // The places of the output position `first`, and the steps from there.
   WarpPlaces warp_places(const Shape& first) const;
   // The input positions that the resampling picks for `count` positions of output axis a, from

@@ -11,25 +11,25 @@ namespace {
 
 const ResampleAxis& along_row(const Resample& r) { return r.axis[r.count - 1]; }
 
-// The source's channels that become the target's channels with data: `first`, then one every
+// The input's channels that become the target's channels with data: `first`, then one every
 // `step`. They lie in [begin, begin + used), `stride` bytes apart.
-struct SourceChannels {
+struct InputChannels {
   int64_t first = 0, step = 0, begin = 0, used = 1, stride = 0;
 };
-SourceChannels channels_of(const Pass& pass, const Strided& in, const View* out,
-                           const Target& target) {
+InputChannels channels_of(const Pass& pass, const Strided& in, const View* out,
+                          const Target& target) {
   if (target.c.axis < 0) return {};
   const AxisInput& map = pass.map[target.c.axis];
   const int64_t origin = out ? out->origin[target.c.axis] : 0;
-  SourceChannels c{map.start + map.step * (origin + target.c.lo), map.step, 0, 0,
-                   in.stride[map.axis]};
+  InputChannels c{map.start + map.step * (origin + target.c.lo), map.step, 0, 0,
+                  in.stride[map.axis]};
   const int64_t last = c.first + c.step * (target.c.data() - 1);
   c.begin = std::min(c.first, last);
   c.used = std::max(c.first, last) - c.begin + 1;
   return c;
 }
 
-bool shares_pixels(const SourceChannels& c, int64_t x_stride, int64_t size) {
+bool shares_pixels(const InputChannels& c, int64_t x_stride, int64_t size) {
   const bool whole = x_stride > 0 && x_stride % size == 0 && x_stride <= 4 * size;
   return whole && (c.used == 1 || (c.stride == size && c.used <= x_stride / size));
 }
@@ -61,7 +61,7 @@ RowResampler::RowResampler(const Pass& pass, const Strided& in, const View& out,
       offset_(in.offset),
       x_stride_(in.stride[along_row(pass.resample).axis]) {
   const int64_t size = size_of(type_);
-  const SourceChannels c = channels_of(pass, in, &out, target);
+  const InputChannels c = channels_of(pass, in, &out, target);
   if (shares_pixels(c, x_stride_, size)) {
     pixel_ = static_cast<int>(x_stride_ / size);
     channel_ = static_cast<int>(c.first - c.begin);

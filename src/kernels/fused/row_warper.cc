@@ -9,6 +9,7 @@
 #include "kernels/levels.h"
 #include "kernels/rows/gather.h"
 #include "kernels/rows/rows.h"
+#include "kernels/warp/place_filter.h"
 
 namespace stoker {
 namespace {
@@ -41,7 +42,7 @@ typename Mean::Value load(const std::byte* p) {
   return Mean::of(v);
 }
 
-// WarpSource::between() along two axes, for positions whose values all lie inside.
+// WarpInput::between() along two axes, for positions whose values all lie inside.
 template <class Mean, class T>
 void mean_inside(const std::byte* from, const int64_t* offset, const int64_t* down,
                  const int64_t* right, const typename Mean::Value* fy,
@@ -59,35 +60,38 @@ void mean_inside(const std::byte* from, const int64_t* offset, const int64_t* do
 
 }  // namespace
 
-void RowWarper::Line::go(const Steps& s, int64_t positions) {
+void RowWarper::Line::go(const Strides& s, int64_t positions) {
   for (int i = 0; i < kMost; ++i) place[i] += s.place[i] * positions;
   from += s.bytes * positions;
+  fill += s.fill * positions;
 }
 
 RowWarper::RowWarper(const Pass& pass, const Strided& in, const Window& read, const View& out,
                      Target& target, Arena& arena)
-    : source_(pass.warp_source(in)),
+    : source_(pass.warp_input(in)),
       perspective_(*pass.warp),
       type_(in.dtype),
       result_(pass.resampled.dtype),
-      linear_(pass.warp->linear),
+      filter_(pass.warp->filter),
       axes_(pass.warp->count),
       width_(target.x.data()),
-      channels_(target.c.data()) {
+      channels_(target.c.data()),
+      has_one_fill_(pass.warp_fill.axis < 0) {
   Shape first = out.origin;
   for (int a = 0; a < target.rank(); ++a) first[a] += target.axis(a).lo;
   const WarpPlaces places = pass.warp_places(first);
   std::copy_n(places.start, kMost, first_.place);
   first_.from = in.data + in.offset;
+  first_.fill = target.warp_fill() + 8 * target.c.lo;
+  c_.fill = 8;
   for (int a = 0; a < target.rank(); ++a) {
     const AxisInput& map = pass.map[a];
-    Steps& s = a == target.x.axis ? x_ : a == target.c.axis ? c_ : steps_[a];
+    Strides& s = a == target.x.axis ? x_ : a == target.c.axis ? c_ : strides_[a];
     std::copy_n(places.step[a], kMost, s.place);
     if (pass.warps(map.axis)) continue;
     s.bytes = map.step * in.stride[map.axis];
     first_.from += (map.start + map.step * first[a]) * in.stride[map.axis];
   }
-  convert_row(&pass.warp->fill, DType::kFloat32, fill_, result_, 1);
   shares_places_ = std::all_of(c_.place, c_.place + kMost, [](int64_t p) { return p == 0; });
   find_pixels(pass, read, target);
   if (!whole_pixels_) target.keep_planes(arena);
@@ -98,7 +102,7 @@ RowWarper::RowWarper(const Pass& pass, const Strided& in, const Window& read, co
   if (way_ == Way::kBytes || way_ == Way::kFloats) return;
   offsets_ = arena.array<int64_t>(n);
   values_ = arena.array<double>(n);
-  if (!linear_ || axes_ != 2) return;
+  if (filter_ != Filter::kLinear || axes_ != 2) return;
   for (int i = 0; i < 2; ++i) {
     next_[i] = arena.array<int64_t>(n);
     fractions_[i] = arena.array<double>(n);
@@ -107,20 +111,22 @@ RowWarper::RowWarper(const Pass& pass, const Strided& in, const Window& read, co
 
 void RowWarper::find_inside() {
   constexpr int64_t kAny = int64_t{1} << 30;  // no place lies so far away
+  const bool is_cut = source_.border == Border::kConstant;
+  const int reach = filter_ == Filter::kCubic ? 2 : filter_ == Filter::kLinear;  // before the input
   for (int i = 0; i < kMost; ++i) {
-    shown_lo_[i] = source_.clamped ? -kAny : linear_ ? -1 : 0;
-    shown_hi_[i] = source_.clamped ? kAny : source_.extent[i];
+    shown_lo_[i] = is_cut ? -reach : -kAny;
+    shown_hi_[i] = is_cut ? source_.extent[i] + (filter_ == Filter::kCubic) : kAny;
     inside_lo_[i] = -kAny, inside_hi_[i] = kAny;
   }
-  if (way_ == Way::kValues && (!linear_ || axes_ != 2)) {
+  if (way_ == Way::kValues && (filter_ != Filter::kLinear || axes_ != 2)) {
     inside_hi_[0] = -kAny;  // none
   } else if (way_ == Way::kValues) {
-    for (int i = 0; i < 2 && !source_.clamped; ++i)
+    for (int i = 0; i < 2 && source_.border != Border::kClamp; ++i)
       inside_lo_[i] = 0, inside_hi_[i] = source_.extent[i] - 1;
   } else {
     std::copy_n(pixels_.lo, 2, inside_lo_);
     std::copy_n(pixels_.hi, 2, inside_hi_);
-    inside_hi_[0] -= linear_;
+    inside_hi_[0] -= filter_ == Filter::kLinear;
     inside_hi_[1] -= pixels_.reach();
   }
 }
@@ -131,25 +137,29 @@ void RowWarper::find_pixels(const Pass& pass, const Window& read, const Target& 
   const int64_t size = size_of(type_);
   const bool is_dense = channels_ == 1 || c_.bytes == size;
   const bool makes_pixels = is_dense && type_ == result_ && target.pixels(target.first());
-  whole_pixels_ = makes_pixels && !linear_;
+  const bool is_linear = filter_ == Filter::kLinear;
+  whole_pixels_ = makes_pixels && filter_ == Filter::kNearest;
   const Warp& w = *pass.warp;
-  if (w.count != 2 || x_.bytes != 0) return;
+  const bool is_clamped = w.border == Border::kClamp;
+  const bool has_border = is_clamped || (w.border == Border::kConstant && has_one_fill_);
+  const bool has_loops = filter_ == Filter::kNearest || (is_linear && has_border);
+  if (w.count != 2 || x_.bytes != 0 || !has_loops) return;
   const int64_t pixel = source_.stride[1], row = source_.stride[0];
-  const int64_t used = linear_         ? (channels_ - 1) * std::abs(c_.bytes) + size
+  const int64_t used = is_linear       ? (channels_ - 1) * std::abs(c_.bytes) + size
                        : whole_pixels_ ? channels_ * size
                                        : size;
   const bool is_pixel = pixel >= used;  // else the channels are planes
   constexpr int64_t kMostBytes = INT32_MAX;
   if (pixel < size || pixel > kMostBytes || std::abs(row) > kMostBytes) return;
   pixels_ = {.from = nullptr, .row = row, .pixel = pixel, .used = is_pixel ? used : size};
-  pixels_.clamped = source_.clamped;
-  std::copy_n(fill_, sizeof pixels_.fill, pixels_.fill);
+  pixels_.clamped = is_clamped;
+  std::copy_n(first_.fill, sizeof pixels_.fill, pixels_.fill);
   for (int i = 0; i < 2; ++i) {
     pixels_.extent[i] = source_.extent[i];
     pixels_.lo[i] = read.begin[w.axis[i]];
     pixels_.hi[i] = read.end[w.axis[i]];
   }
-  if (!linear_) {
+  if (!is_linear) {
     pixels_.load = rows::pick_load(pixels_.used);
     if (is_pixel) way_ = Way::kPick;
     return;
@@ -167,21 +177,21 @@ void RowWarper::find_pixels(const Pass& pass, const Window& read, const Target& 
   several_ = channels_ > 1 && is_pixel;
   whole_pixels_ = makes_pixels && is_pixel;
   channel_ = c_.bytes < 0 ? used / size - 1 : 0;
-  channel_step_ = c_.bytes / size;
+  channel_stride_ = c_.bytes / size;
 }
 
 // The positions of `r` whose places along an axis of the source lie in [lo, hi) of its positions.
-RowWarper::Range RowWarper::narrowed(const Line& line, int axis, Range r, int64_t lo,
-                                     int64_t hi) const {
-  int64_t place = line.place[axis], step = x_.place[axis];
+RowWarper::Stretch RowWarper::narrowed(const Line& line, int axis, Stretch r, int64_t lo,
+                                       int64_t hi) const {
+  int64_t place = line.place[axis], stride = x_.place[axis];
   lo *= int64_t{1} << kPlaceBits, hi *= int64_t{1} << kPlaceBits;
-  if (step == 0) return place >= lo && place < hi ? r : Range{r.begin, r.begin};
-  if (step < 0) {
+  if (stride == 0) return place >= lo && place < hi ? r : Stretch{r.begin, r.begin};
+  if (stride < 0) {
     std::swap(lo, hi);
-    place = -place, step = -step, lo = 1 - lo, hi = 1 - hi;
+    place = -place, stride = -stride, lo = 1 - lo, hi = 1 - hi;
   }
-  const int64_t begin = std::clamp(ceil_div(lo - place, step), r.begin, r.end);
-  return {begin, std::clamp(ceil_div(hi - place, step), begin, r.end)};
+  const int64_t begin = std::clamp(ceil_div(lo - place, stride), r.begin, r.end);
+  return {begin, std::clamp(ceil_div(hi - place, stride), begin, r.end)};
 }
 
 void RowWarper::find_perspective(const Line& line) const {
@@ -212,20 +222,20 @@ void RowWarper::find_perspective(const Line& line) const {
 template <class Shown, class Hidden>
 void RowWarper::split(const Line& line, const Shown& shown, const Hidden& hidden) const {
   if (!perspective_.count) {
-    Range all{0, width_};
-    for (int i = 0; i < kMost && !source_.clamped; ++i)
+    Stretch all{0, width_};
+    for (int i = 0; i < kMost && source_.border == Border::kConstant; ++i)
       all = narrowed(line, i, all, shown_lo_[i], shown_hi_[i]);
-    Range inside = all;
+    Stretch inside = all;
     for (int i = 0; i < 2; ++i) inside = narrowed(line, i, inside, inside_lo_[i], inside_hi_[i]);
-    if (all.begin > 0) hidden(Range{0, all.begin});
+    if (all.begin > 0) hidden(Stretch{0, all.begin});
     if (all.begin < all.end) shown(all, inside);
-    if (all.end < width_) hidden(Range{all.end, width_});
+    if (all.end < width_) hidden(Stretch{all.end, width_});
     return;
   }
   for (int64_t k = 0; k < width_;) {
-    const Range r{k, end_of_run(where_, k, width_)};
+    const Stretch r{k, end_of_run(where_, k, width_)};
     if (!(where_[k] & kShown)) hidden(r);
-    else shown(r, where_[k] & kInside ? r : Range{k, k});
+    else shown(r, where_[k] & kInside ? r : Stretch{k, k});
     k = r.end;
   }
 }
@@ -233,7 +243,7 @@ void RowWarper::split(const Line& line, const Shown& shown, const Hidden& hidden
 void RowWarper::run(Target& out, const Shape& row) const {
   Line line = first_;
   for (int a = 0; a < out.rank(); ++a)
-    if (a != out.x.axis && a != out.c.axis) line.go(steps_[a], row[a] - out.axis(a).lo);
+    if (a != out.x.axis && a != out.c.axis) line.go(strides_[a], row[a] - out.axis(a).lo);
   auto* to = whole_pixels_ ? out.pixels(row) : static_cast<std::byte*>(out.planes(row));
   const int64_t pitch = whole_pixels_ ? 0 : out.pitch();
   const int64_t lines = whole_pixels_ || several_ ? 1 : channels_;
@@ -242,12 +252,12 @@ void RowWarper::run(Target& out, const Shape& row) const {
     if (perspective_.count && !again) find_perspective(line);
     split(
         line,
-        [&](Range shown, Range inside) {
+        [&](Stretch shown, Stretch inside) {
           if (way_ == Way::kBytes) warp_pixels<uint8_t>(line, shown, inside, to, pitch);
           else if (way_ == Way::kFloats) warp_pixels<float>(line, shown, inside, to, pitch);
           else make_line(line, again, shown, inside, to);
         },
-        [&](Range hidden) { fill_pixels(hidden, to, pitch); });
+        [&](Stretch hidden) { fill_pixels(line, hidden, to, pitch); });
   }
   if (!whole_pixels_) out.finish(row);
 }
@@ -259,21 +269,21 @@ rows::PlaceRow RowWarper::places(const Line& line, int64_t begin) const {
 }
 
 template <class F>
-void RowWarper::with_places(const Line& line, Range r, int axis, const F& f) const {
+void RowWarper::with_places(const Line& line, Stretch r, int axis, const F& f) const {
   if (perspective_.count) return f([p = places_[axis] + r.begin](int64_t k) { return p[k]; });
-  const int64_t step = x_.place[axis], first = line.place[axis] + r.begin * step;
-  f([=](int64_t k) { return first + k * step; });
+  const int64_t stride = x_.place[axis], first = line.place[axis] + r.begin * stride;
+  f([=](int64_t k) { return first + k * stride; });
 }
 
 template <class T>
-void RowWarper::warp_pixels(const Line& line, Range shown, Range inside, std::byte* to,
+void RowWarper::warp_pixels(const Line& line, Stretch shown, Stretch inside, std::byte* to,
                             int64_t pitch) const {
   constexpr bool kBytes = std::is_same_v<T, uint8_t>;
   rows::WarpedPixels p = pixels_;
   p.from = line.from - (several_ ? channel_ * int64_t{sizeof(T)} : 0);
-  const Range parts[] = {
+  const Stretch parts[] = {
       {shown.begin, inside.begin}, {inside.begin, inside.end}, {inside.end, shown.end}};
-  for (const Range& part : parts)
+  for (const Stretch& part : parts)
     for (int64_t at = part.begin; at < part.end; at += rows::kWarpChunk) {
       const rows::PlaceRow row = places(line, at);
       const bool is_inside = &part == &parts[1];
@@ -297,17 +307,23 @@ void RowWarper::put_pixels(const T* quads, int64_t n, int64_t at, std::byte* to,
                       to + at * channels_ * kSize, n);
   for (int64_t k = 0; k < (several_ ? channels_ : 1); ++k)
     std::memcpy(to + k * pitch + at * kSize,
-                planes + (several_ ? channel_ + k * channel_step_ : 0) * kPitch,
+                planes + (several_ ? channel_ + k * channel_stride_ : 0) * kPitch,
                 static_cast<size_t>(n * kSize));
 }
 
-void RowWarper::fill_pixels(Range r, std::byte* to, int64_t pitch) const {
+void RowWarper::fill_pixels(const Line& line, Stretch r, std::byte* to, int64_t pitch) const {
   const int64_t size = size_of(result_), values = whole_pixels_ ? channels_ : 1;
+  if (values > 1 && !has_one_fill_) {
+    for (int64_t k = r.begin * values; k < r.end * values; ++k)
+      std::memcpy(to + k * size, line.fill + 8 * (k % values), static_cast<size_t>(size));
+    return;
+  }
   for (int64_t k = 0; k < (whole_pixels_ || !several_ ? 1 : channels_); ++k)
-    rows::repeat(fill_, size, to + k * pitch + r.begin * values * size, (r.end - r.begin) * values);
+    rows::repeat(line.fill, size, to + k * pitch + r.begin * values * size,
+                 (r.end - r.begin) * values);
 }
 
-void RowWarper::find_offsets(const Line& line, Range r) const {
+void RowWarper::find_offsets(const Line& line, Stretch r) const {
   const int64_t n = r.end - r.begin;
   int64_t* to = offsets_ + r.begin;
   const int64_t first = r.begin * x_.bytes, bytes = x_.bytes;
@@ -316,10 +332,15 @@ void RowWarper::find_offsets(const Line& line, Range r) const {
   });
   for (int i = 0; i < kMost; ++i) {
     const int64_t stride = source_.stride[i], last = source_.extent[i] - 1;
-    const int64_t least = source_.clamped ? 0 : INT64_MIN;
-    const int64_t most = source_.clamped ? last << kPlaceBits : INT64_MAX;
+    const bool is_clamped = source_.border == Border::kClamp;
+    const int64_t least = is_clamped ? 0 : INT64_MIN;
+    const int64_t most = is_clamped ? last << kPlaceBits : INT64_MAX;
     if (stride == 0) continue;
-    with_places(line, r, i, [=](auto place) {
+    with_places(line, r, i, [=, this](auto place) {
+      if (!is_clamped && source_.border != Border::kConstant) {
+        for (int64_t k = 0; k < n; ++k) to[k] += source_.shown(i, whole_part(place(k))) * stride;
+        return;
+      }
       at_cpu_level([=] {
         for (int64_t k = 0; k < n; ++k)
           to[k] += whole_part(std::clamp(place(k), least, most)) * stride;
@@ -329,7 +350,7 @@ void RowWarper::find_offsets(const Line& line, Range r) const {
 }
 
 template <class Mean>
-void RowWarper::find_fractions(const Line& line, Range r) const {
+void RowWarper::find_fractions(const Line& line, Stretch r) const {
   const int64_t n = r.end - r.begin;
   for (int i = 0; i < 2; ++i) {
     const int64_t stride = source_.stride[i], most = (source_.extent[i] - 1) << kPlaceBits;
@@ -347,23 +368,33 @@ void RowWarper::find_fractions(const Line& line, Range r) const {
   }
 }
 
+RowWarper::Line RowWarper::line_at(Line line, int64_t k) const {
+  line.go(x_, k);
+  for (int i = 0; i < perspective_.count; ++i) line.place[i] = places_[i][k];
+  return line;
+}
+
 // Makes values of a line or, with whole_pixels_, pixels.
-void RowWarper::make_line(const Line& line, bool again, Range shown, Range inside,
+void RowWarper::make_line(const Line& line, bool again, Stretch shown, Stretch inside,
                           std::byte* to) const {
   to += shown.begin * size_of(result_) * (whole_pixels_ ? channels_ : 1);
-  if (!linear_) return pick_line(line, again, shown, inside, to);
+  if (filter_ == Filter::kNearest) return pick_line(line, again, shown, inside, to);
+  if (filter_ == Filter::kCubic) {
+    if (is_wide(type_) || is_wide(result_)) return cubic_line<double>(line, shown, to);
+    return cubic_line<float>(line, shown, to);
+  }
   if (is_fixed_warp(type_, result_)) return mean_line<FixedMean>(line, again, shown, inside, to);
   if (is_wide(type_) || is_wide(result_))
     return mean_line<FloatMean<double>>(line, again, shown, inside, to);
   mean_line<FloatMean<float>>(line, again, shown, inside, to);
 }
 
-void RowWarper::pick_line(const Line& line, bool again, Range shown, Range inside,
+void RowWarper::pick_line(const Line& line, bool again, Stretch shown, Stretch inside,
                           std::byte* to) const {
   const int64_t size = size_of(type_), n = shown.end - shown.begin;
   const int64_t unit = whole_pixels_ ? size * channels_ : size;
   auto* picked = type_ == result_ ? to : static_cast<std::byte*>(values_);
-  const auto gather = [&](Range part) {
+  const auto gather = [&](Stretch part) {
     if (part.begin == part.end) return;
     if (!again) find_offsets(line, part);
     rows::gather({static_cast<int>(unit), part.end - part.begin, offsets_ + part.begin}, line.from,
@@ -381,15 +412,15 @@ void RowWarper::pick_line(const Line& line, bool again, Range shown, Range insid
 }
 
 template <class Mean>
-void RowWarper::mean_line(const Line& line, bool again, Range shown, Range inside,
+void RowWarper::mean_line(const Line& line, bool again, Stretch shown, Stretch inside,
                           std::byte* to) const {
   using Value = typename Mean::Value;
   constexpr bool kFixed = std::is_same_v<Mean, FixedMean>;
   constexpr DType kType = sizeof(Value) == 4 ? DType::kFloat32 : DType::kFloat64;
   auto* made = static_cast<Value*>(values_);
   Value fill;
-  if constexpr (kFixed) fill = Mean::of(std::to_integer<uint8_t>(fill_[0]));
-  else convert_row(fill_, result_, &fill, kType, 1);
+  if constexpr (kFixed) fill = Mean::of(std::to_integer<uint8_t>(line.fill[0]));
+  else convert_row(line.fill, result_, &fill, kType, 1);
   if (!again && inside.begin < inside.end) {
     find_offsets(line, inside);
     find_fractions<Mean>(line, inside);
@@ -399,10 +430,7 @@ void RowWarper::mean_line(const Line& line, bool again, Range shown, Range insid
     if constexpr (kSums<Mean, T>) {
       const auto between = [&](int64_t begin, int64_t end) {
         for (int64_t k = begin; k < end; ++k) {
-          Line here = line;
-          here.go(x_, k);
-          for (int i = 0; i < perspective_.count; ++i) here.place[i] = places_[i][k];
-          source_.clamp(here.place);
+          const Line here = line_at(line, k);
           made[k - shown.begin] = source_.between<Mean>(
               here.place, fill, [&](int64_t o) { return load<Mean, T>(here.from + o); });
         }
@@ -422,6 +450,25 @@ void RowWarper::mean_line(const Line& line, bool again, Range shown, Range insid
   } else {
     convert_row(made, kType, to, result_, n);
   }
+}
+
+template <class N>
+void RowWarper::cubic_line(const Line& line, Stretch shown, std::byte* to) const {
+  constexpr DType kType = sizeof(N) == 4 ? DType::kFloat32 : DType::kFloat64;
+  auto* made = static_cast<N*>(values_);
+  N fill;
+  convert_row(line.fill, result_, &fill, kType, 1);
+  with_type(type_, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (kSums<FloatMean<N>, T>)
+      for (int64_t k = shown.begin; k < shown.end; ++k) {
+        const Line here = line_at(line, k);
+        made[k - shown.begin] = warped_cubic(here.place, source_, fill, [&](int64_t o) {
+          return load<FloatMean<N>, T>(here.from + o);
+        });
+      }
+  });
+  convert_row(made, kType, to, result_, shown.end - shown.begin);
 }
 
 }  // namespace stoker

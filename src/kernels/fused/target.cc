@@ -67,6 +67,7 @@ Target::Target(const Pass& pass, const View& out, Arena& arena, int row_axis)
   choose_axes(pass, row_axis);
   make_steps(pass, out, arena);
   make_fills(pass, out, arena);
+  if (pass.warp) make_warp_fill(pass, out, arena);
   contiguous_ = x.stride == size_;
   direct_ = steps_ == 0 && contiguous_;
   pitch_ = (x.data() * std::max(size_, size_of(from_)) + 127) / 64 * 64;
@@ -119,6 +120,16 @@ void Target::make_fills(const Pass& pass, const View& out, Arena& arena) {
       else rows::apply(rest, rounded, values + 8 * k, 1);
     }
   }
+}
+
+void Target::make_warp_fill(const Pass& pass, const View& out, Arena& arena) {
+  const int64_t origin = c.axis < 0 ? 0 : out.origin[c.axis];
+  auto* values = arena.array<std::byte>(static_cast<size_t>(8 * c.extent));
+  for (int64_t k = 0; k < c.extent; ++k) {
+    const float v = entry(pass.warp->fill, pass.warp_fill, origin + k, 0);
+    convert_row(&v, DType::kFloat32, values + 8 * k, pass.resampled.dtype, 1);
+  }
+  warp_fill_ = values;
 }
 
 std::byte* Target::data_at(const Shape& row) const {

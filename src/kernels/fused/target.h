@@ -47,6 +47,8 @@ class Target {
   }
   // Whether all channels have the same steps.
   bool is_uniform() const { return !has_lists_; }
+  // The fill of the pass's warp: a value of the warp's result in 8 bytes for each channel.
+  const std::byte* warp_fill() const { return warp_fill_; }
   std::span<const TargetFill> fills() const { return {fill_, static_cast<size_t>(fills_)}; }
   std::byte* at(const Shape& row) const;  // address of position 0 of x and c
   std::byte* data_at(const Shape& row) const;  // address of the row's first data
@@ -70,7 +72,7 @@ class Target {
   void finish(const Shape& row) {
     if (!direct_) finish(row, loaded_, pitch_);
   }
-  // The same for planes that lie elsewhere, `pitch` bytes apart.
+  // finish() with planes that lie elsewhere, `pitch` bytes apart.
   void finish(const Shape& row, const std::byte* planes, int64_t pitch);
   // Copies a finished row's data to a row with the same data.
   void copy_row(const Shape& from, const Shape& to) const;
@@ -81,6 +83,7 @@ class Target {
   void choose_axes(const Pass& pass, int row_axis);
   void make_steps(const Pass& pass, const View& out, Arena& arena);
   void make_fills(const Pass& pass, const View& out, Arena& arena);
+  void make_warp_fill(const Pass& pass, const View& out, Arena& arena);
   void paint_around(const TargetFill& f, Arena& arena) const;
   void paint_box(const std::byte* values, const Shape& lo, const Shape& hi, Arena& arena) const;
 
@@ -91,6 +94,7 @@ class Target {
   TargetAxis axis_[kMaxRank];
   TargetFill fill_[Pass::kMaxFills];
   ValueStep* step_ = nullptr;  // all steps, for each channel of the window
+  const std::byte* warp_fill_ = nullptr;
   bool has_data_ = true, direct_ = false, contiguous_ = false, left_ = false;
   int64_t pitch_ = 0;
   std::byte *loaded_ = nullptr, *made_ = nullptr;

@@ -66,8 +66,8 @@ void set_runs(FusedTask& t) {
 
 bool held_as_float(DType t) { return is_narrow(t) && t != DType::kBool; }
 
-// Whether a group of rows can be made at once. They must have the same steps.
-bool is_grouped(const FusedTask& t, std::span<const ValueStep> steps) {
+// Whether several rows can be made at once. They must have the same steps.
+bool can_make_rows(const FusedTask& t, std::span<const ValueStep> steps) {
   if (steps.empty() && t.kind == FusedKind::kMove) return true;
   const bool same = t.channel_axis < 0 || t.channel_axis == t.line_axis || t.few_channels;
   return t.kind != FusedKind::kDouble && held_as_float(t.in_type) && held_as_float(t.resampled) &&
@@ -85,16 +85,16 @@ void set_span(FusedTask& t, const View& in) {
   t.in_end += size_of(in.dtype);
 }
 
-TapRange input_range(const FusedTask& t, const std::byte* tables, int64_t begin, int64_t end) {
+TapInterval input_range(const FusedTask& t, const std::byte* tables, int64_t begin, int64_t end) {
   const FusedTaps& taps = t.taps[t.tap_count - 1];
   const int64_t lo = t.axis[t.line_axis].lo;
-  TapRange r{INT64_MAX, 0};
+  TapInterval r{INT64_MAX, 0};
   for (int64_t x = std::max(begin, lo); x < std::min(end, t.axis[t.line_axis].hi); ++x) {
     const int64_t first = fused::at<int32_t>(tables, taps.first)[x - lo];
     r.begin = std::min(r.begin, first);
     r.end = std::max(r.end, first + fused::at<int32_t>(tables, taps.taps)[x - lo]);
   }
-  return r.begin < r.end ? r : TapRange{0, 0};
+  return r.begin < r.end ? r : TapInterval{0, 0};
 }
 
 }  // namespace
@@ -203,12 +203,12 @@ void FusedBatch::set_warp(FusedTask& t, const Pass& pass, const Strided& in, con
                           const Target& target) {
   Shape first = out.origin;
   for (int a = 0; a < target.rank(); ++a) first[a] += target.axis(a).lo;
-  FusedWarp w{pass.warp_source(in),
-              pass.warp_places(first),
-              pass.warp->linear,
-              {},
-              PerspectiveMap(*pass.warp)};
-  convert_row(&pass.warp->fill, DType::kFloat32, w.fill, pass.resampled.dtype, 1);
+  const FusedWarp w{pass.warp_input(in),
+                    pass.warp_places(first),
+                    pass.warp->filter,
+                    put(target.warp_fill(), static_cast<size_t>(8 * target.c.extent)),
+                    pass.warp_fill.axis < 0 ? 0 : 8,
+                    PerspectiveMap(*pass.warp)};
   t.warp = put(&w, sizeof w);
 }
 
@@ -267,7 +267,7 @@ void FusedBatch::set_mix(FusedTask& t, const Pass& pass, const View& out, const 
 void FusedBatch::set_values(FusedTask& t, const Target& target) {
   t.steps = static_cast<int>(target.steps(0).size());
   const auto channels = static_cast<size_t>(target.c.extent);
-  t.grouped = !t.mix && is_grouped(t, target.steps(0));
+  t.makes_rows = !t.mix && can_make_rows(t, target.steps(0));
   t.step = put_steps(target);
   for (const TargetFill& f : target.fills()) {
     FusedFill& to = t.fill[t.fills++];
@@ -283,7 +283,7 @@ void FusedBatch::set_values(FusedTask& t, const Target& target) {
 // A tile of one row. `width` is cut at kSharedBudget, as more has no room in any case.
 FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) const {
   const FusedAxis& x = t.axis[t.line_axis];
-  TapRange r{0, 0};
+  TapInterval r{0, 0};
   if (t.tap_count) r = input_range(t, tables_.data(), begin, end);
   else if (t.in_runs) r = {std::max(begin, x.lo) - x.lo, std::min(end, x.hi) - x.lo};
   const int64_t width =
@@ -291,18 +291,18 @@ FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) co
   return {0, r.begin, begin, end, 0, 1, static_cast<int>(width)};
 }
 
-// Cuts the line until a group of rows has room in a tile. A single value that has no room by itself
-// goes without shared memory.
+// Cuts the line until the rows that are made at once have room in a tile. A single value that has
+// no room by itself goes without shared memory.
 void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
   const int64_t extent = t.axis[t.line_axis].extent;
   int64_t rows = 1;
   for (int k = 0; k < t.row_axes; ++k) rows *= t.axis[t.order[k]].extent;
   if (rows > UINT32_MAX)
     throw Error("a device takes samples of up to 2^32 - 1 rows, not of " + std::to_string(rows));
-  const int64_t group = std::min<int64_t>(rows, FusedProgram::kGroup);
+  const int64_t at_once = std::min<int64_t>(rows, FusedProgram::kRowsAtOnce);
   const auto has_room = [&](int64_t begin, int64_t end) {
-    return (end - begin) * t.channels * group <= kTileValues &&
-           FusedPlaces(t, tile_of(t, begin, end)).row() * group <= kSharedBudget;
+    return (end - begin) * t.channels * at_once <= kTileValues &&
+           SharedLayout(t, tile_of(t, begin, end)).row() * at_once <= kSharedBudget;
   };
   int64_t piece = extent;
   for (int64_t x = 0; x < extent && piece > 1; x += piece)
@@ -312,10 +312,10 @@ void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
 }
 
 void FusedBatch::add_rows(size_t stage, const FusedTask& t, int64_t rows, FusedTile tile) {
-  if (FusedPlaces(t, tile).row() > kSharedBudget) tile.width = 0;
+  if (SharedLayout(t, tile).row() > kSharedBudget) tile.width = 0;
   const int64_t values = (tile.end - tile.begin) * t.channels;
-  int64_t count = std::min(kTileValues / values, kSharedBudget / FusedPlaces(t, tile).row());
-  if (count > FusedProgram::kGroup) count -= count % FusedProgram::kGroup;
+  int64_t count = std::min(kTileValues / values, kSharedBudget / SharedLayout(t, tile).row());
+  if (count > FusedProgram::kRowsAtOnce) count -= count % FusedProgram::kRowsAtOnce;
   tile.task = static_cast<int64_t>(work_[stage].tasks.size()) - 1;
   for (int64_t first = 0; first < rows; first += count) {
     tile.first = static_cast<uint32_t>(first);
@@ -331,7 +331,7 @@ void FusedBatch::finish() {
     Stage s;
     s.blocks = static_cast<int64_t>(w.tiles.size());
     for (const FusedTile& t : w.tiles) {
-      const int row = FusedPlaces(w.tasks[static_cast<size_t>(t.task)], t).row();
+      const int row = SharedLayout(w.tasks[static_cast<size_t>(t.task)], t).row();
       s.shared_bytes = std::max(s.shared_bytes, static_cast<size_t>(t.rows * row));
     }
     stages_.push_back(s);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact weighted sums of bytes, two rows at a time, by dot products of two. Pure functions;
-// thread-safe.
+// Exact weighted sums of bytes, two rows at a time, by dot products of two.
 #pragma once
 #include <cstdint>
 

@@ -9,22 +9,23 @@
 #include "kernels/fused_device/row.h"
 #include "kernels/rows/mix.h"
 #include "kernels/rows/rows.h"
+#include "kernels/warp/place_filter.h"
 
 namespace stoker {
 namespace fused {
 
-constexpr int kGroup = FusedProgram::kGroup;
+constexpr int kRowsAtOnce = FusedProgram::kRowsAtOnce;
 
-// Deals threads over `n` places. A group of `step` threads takes all places, and this thread takes
-// every step-th one from `first` on. There are `rests` groups; this thread belongs to group `rest`.
-// Callers deal further work over the groups.
+// Deals threads over `n` places. A team of `team_size` threads takes all places, of which this one
+// takes every team_size-th from `first` on. It belongs to team `team` of `teams`, over which
+// callers deal further work.
 struct Deal {
-  int first, step, rest, rests;
+  int first, team_size, team, teams;
   STOKER_HD Deal(int thread, int threads, int n)
-      : step(threads < n ? threads : n), rest(thread / step), rests(threads / step) {
-    first = thread - rest * step;
+      : team_size(threads < n ? threads : n), team(thread / team_size), teams(threads / team_size) {
+    first = thread - team * team_size;
   }
-  STOKER_HD bool idle() const { return rest >= rests; }
+  STOKER_HD bool idle() const { return team >= teams; }
 };
 
 STOKER_HD inline DeviceValue rounded(int32_t s, DType) {
@@ -75,19 +76,19 @@ STOKER_HD inline float narrow_value(T v) {
   if constexpr (std::is_same_v<T, Half>) return to_float(v);
   else return static_cast<float>(v);
 }
-STOKER_HD inline void round_narrow(float (&v)[kGroup], DType t) {
+STOKER_HD inline void round_narrow(float (&v)[kRowsAtOnce], DType t) {
   on_narrow_type(t, [&](auto zero) {
     for (float& x : v) x = narrow_value(convert<decltype(zero)>(x));
   });
 }
 
-// A group of values. Passed by value, so that calls leave them in registers.
-struct Group {
-  float v[kGroup];
+// Values of several rows. Passed by value, so that calls leave them in registers.
+struct RowValues {
+  float v[kRowsAtOnce];
 };
 // Not inlined, so that rare code leaves registers to the rest.
-[[gnu::noinline]] STOKER_HD inline Group looked_up(const std::byte* tables, const ValueStep* step,
-                                                   Group g) {
+[[gnu::noinline]] STOKER_HD inline RowValues looked_up(const std::byte* tables,
+                                                       const ValueStep* step, RowValues g) {
   const ValueStep s = *step;
   on_narrow_type(s.to, [&](auto zero) {
     using T = decltype(zero);
@@ -109,7 +110,7 @@ struct TileThread {
   int64_t block;
   const FusedTask& task;
   const FusedTile& tile;
-  FusedPlaces places;
+  SharedLayout layout;
   int thread, threads;
   std::byte *in, *out, *rows;  // the parts of shared memory
   int64_t line_row, line_rows;  // the line's data position at x 0, and how many there are
@@ -121,12 +122,12 @@ struct TileThread {
         block(block),
         task(at<FusedTask>(p.tables, p.tasks)[at<FusedTile>(p.tables, p.tiles)[block].task]),
         tile(at<FusedTile>(p.tables, p.tiles)[block]),
-        places(task, tile),
+        layout(task, tile),
         thread(thread),
         threads(threads),
         in(shared),
-        out(in + tile.rows * places.in_row),
-        rows(out + tile.rows * places.out_row) {
+        out(in + tile.rows * layout.in_row),
+        rows(out + tile.rows * layout.out_row) {
     const FusedAxis& line = task.axis[task.line_axis];
     line_row = tile.begin - line.lo;
     line_rows = line.hi - line.lo;
@@ -149,9 +150,9 @@ struct TileThread {
     (TileThread(program, block, thread, threads, in_shared(shared)).*part)();
   }
 
-  STOKER_HD std::byte* place_of(int r) const { return rows + r * FusedPlaces::kRowPlace; }
+  STOKER_HD std::byte* row_address(int r) const { return rows + r * SharedLayout::kRowAddress; }
   STOKER_HD Row row(int r) const {
-    return Row(*reinterpret_cast<const RowPlace*>(place_of(r)), program, task);
+    return Row(*reinterpret_cast<const RowAddress*>(row_address(r)), program, task);
   }
   STOKER_HD const FusedTaps& line_taps() const { return task.taps[task.tap_count - 1]; }
   STOKER_HD int64_t channel_stride() const {
@@ -159,10 +160,10 @@ struct TileThread {
   }
 
   STOKER_HD void find_rows() const {
-    static_assert(sizeof(RowPlace) <= FusedPlaces::kRowPlace);
+    static_assert(sizeof(RowAddress) <= SharedLayout::kRowAddress);
     for (int r = thread; r < tile.rows; r += threads)
-      new (place_of(r))
-          RowPlace(program, task, tile.first + static_cast<uint32_t>(r), places.in_value);
+      new (row_address(r))
+          RowAddress(program, task, tile.first + static_cast<uint32_t>(r), layout.in_value);
   }
 
   STOKER_HD void load() const {
@@ -200,16 +201,16 @@ struct TileThread {
     const int64_t stride = moves ? task.axis[task.line_axis].in_stride : line_taps().in_stride;
     const int64_t first = stride * (tile.need + (moves && stride < 0 ? tile.width - 1 : 0));
     const int64_t step = moves ? 8 : task.in_runs ? kCount * task.in_size : stride;
-    const Deal deal(thread, threads, (places.in_run + kBytes - 1) / kBytes);
+    const Deal deal(thread, threads, (layout.in_run + kBytes - 1) / kBytes);
     if (deal.idle()) return;
     const int64_t channel_stride = this->channel_stride();
     for (int c = 0; c < (task.in_pixels ? 1 : task.data_channels); ++c)
-      for (int r = deal.rest; r < tile.rows; r += deal.rests) {
+      for (int r = deal.team; r < tile.rows; r += deal.teams) {
         const Row row = this->row(r);
         if (!row.data) continue;
         const std::byte* from = row.in + c * channel_stride + first;
-        std::byte* to = in + r * places.in_row + c * places.in_channel;
-        for (int k = deal.first; k * kBytes < places.in_run; k += deal.step) {
+        std::byte* to = in + r * layout.in_row + c * layout.in_channel;
+        for (int k = deal.first; k * kBytes < layout.in_run; k += deal.team_size) {
           V v[kCount];
           if constexpr (std::is_same_v<V, uint64_t>) row.sum_axes<0>(from + k * step, load, v);
           else if constexpr (kCount == 1) v[0] = row.one_across<V>(from + k * step);
@@ -220,34 +221,35 @@ struct TileThread {
   }
 
   STOKER_HD void make() const {
-    if (task.grouped && tile.width)
-      for_each_group([&](int x, int c, int r) {
-        if (is_data(x, c)) make_group(x, c, r);
+    if (task.makes_rows && tile.width)
+      for_each_rows([&](int x, int c, int r) {
+        if (is_data(x, c)) make_rows(x, c, r);
       });
     else call<&TileThread::make_each>();
     if (task.fills) call<&TileThread::fill>();
   }
 
-  // Calls f(x, c, r) for each place x, c of a row and each group of kGroup rows; r is the group's
-  // first row.
+  // Calls f(x, c, r) for each place x, c of a row and each kRowsAtOnce rows, the first of which
+  // is r.
   template <class F>
-  STOKER_HD void for_each_group(const F& f) const {
+  STOKER_HD void for_each_rows(const F& f) const {
     const Deal channels(thread, threads, task.channels);
     if (channels.idle()) return;
-    const Deal line(channels.rest, channels.rests, values());
+    const Deal line(channels.team, channels.teams, values());
     if (line.idle()) return;
-    for (int c = channels.first; c < task.channels; c += channels.step)
-      for (int x = line.first; x < values(); x += line.step)
-        for (int r = kGroup * line.rest; r < tile.rows; r += kGroup * line.rests) f(x, c, r);
+    for (int c = channels.first; c < task.channels; c += channels.team_size)
+      for (int x = line.first; x < values(); x += line.team_size)
+        for (int r = kRowsAtOnce * line.team; r < tile.rows; r += kRowsAtOnce * line.teams)
+          f(x, c, r);
   }
   // Calls f(row, r, x, c) for each value.
   template <class F>
   STOKER_HD void for_each_value(const F& f) const {
-    for_each_group([&](int x, int c, int r) {
+    for_each_rows([&](int x, int c, int r) {
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
-      for (int k = r; k < r + kGroup && k < tile.rows; ++k) f(row(k), k, x, c);
+      for (int k = r; k < r + kRowsAtOnce && k < tile.rows; ++k) f(row(k), k, x, c);
     });
   }
 
@@ -256,14 +258,14 @@ struct TileThread {
     const int64_t row = line_row + x;
     return row >= 0 && row < line_rows && c >= channel_lo && c < channel_hi;
   }
-  STOKER_HD std::byte* place(int x, int c, int r) const {
-    return out + r * places.out_row + c * places.out_channel + x * places.out_x;
+  STOKER_HD std::byte* output_address(int x, int c, int r) const {
+    return out + r * layout.out_row + c * layout.out_channel + x * layout.out_x;
   }
 
-  // Makes the data at x, c of the group of rows that begins with r.
-  STOKER_HD void make_group(int x, int c, int r) const {
+  // Makes the data at x, c of kRowsAtOnce rows, the first of which is r.
+  STOKER_HD void make_rows(int x, int c, int r) const {
     if (task.kind == FusedKind::kMove && task.steps == 0) return copy(x, c, r);
-    float v[kGroup] = {};
+    float v[kRowsAtOnce] = {};
     if (task.kind == FusedKind::kMove) move(v, x, c, r);
     else if (task.kind == FusedKind::kFixed) sum_fixed(v, x, c, r);
     else sum_float(v, x, c, r);
@@ -274,26 +276,26 @@ struct TileThread {
   STOKER_HD const std::byte* moved(int x, int c, int r) const {
     const FusedAxis& line = task.axis[task.line_axis];
     const int p = x + static_cast<int>(line_row - tile.need);
-    return in + r * places.in_row + (c - channel_lo) * places.in_channel +
-           (line.in_stride < 0 ? tile.width - 1 - p : p) * places.in_x;
+    return in + r * layout.in_row + (c - channel_lo) * layout.in_channel +
+           (line.in_stride < 0 ? tile.width - 1 - p : p) * layout.in_x;
   }
   STOKER_HD void copy(int x, int c, int r) const {
-    for (int k = r; k < r + kGroup && k < tile.rows; ++k)
-      copy_element(place(x, c, k), moved(x, c, k), task.out_size);
+    for (int k = r; k < r + kRowsAtOnce && k < tile.rows; ++k)
+      copy_element(output_address(x, c, k), moved(x, c, k), task.out_size);
   }
-  STOKER_HD void move(float (&v)[kGroup], int x, int c, int r) const {
+  STOKER_HD void move(float (&v)[kRowsAtOnce], int x, int c, int r) const {
     on_narrow_type(task.in_type, [&](auto zero) {
-      for (int k = 0; k < kGroup && r + k < tile.rows; ++k)
+      for (int k = 0; k < kRowsAtOnce && r + k < tile.rows; ++k)
         v[k] = narrow_value(load_aligned<decltype(zero)>(moved(x, c, r + k)));
     });
   }
 
-  STOKER_HD void sum_fixed(float (&v)[kGroup], int x, int c, int r) const {
-    int32_t s[kGroup];
+  STOKER_HD void sum_fixed(float (&v)[kRowsAtOnce], int x, int c, int r) const {
+    int32_t s[kRowsAtOnce];
     sum_line<int16_t>(s, x, c, r);
-    for (int k = 0; k < kGroup; ++k) v[k] = fixed_result(s[k]);
+    for (int k = 0; k < kRowsAtOnce; ++k) v[k] = fixed_result(s[k]);
   }
-  STOKER_HD void sum_float(float (&v)[kGroup], int x, int c, int r) const {
+  STOKER_HD void sum_float(float (&v)[kRowsAtOnce], int x, int c, int r) const {
     sum_line<float>(v, x, c, r);
     round_narrow(v, task.resampled);
   }
@@ -309,8 +311,8 @@ struct TileThread {
     const int first = t.first - static_cast<int>(tile.need);
     const std::byte* from[n];
     for (int k = 0; k < n; ++k) {
-      from[k] = in + ((r + k < tile.rows ? r + k : tile.rows - 1) * places.in_row +
-                      (c - channel_lo) * places.in_channel + first * places.in_x);
+      from[k] = in + ((r + k < tile.rows ? r + k : tile.rows - 1) * layout.in_row +
+                      (c - channel_lo) * layout.in_channel + first * layout.in_x);
       s[k] = kNothing<V>;
     }
     const V* w = t.weights;
@@ -320,33 +322,33 @@ struct TileThread {
     for (int left = t.count; left > 0; --left, ++w)
       for (int k = 0; k < n; ++k) {
         s[k] = sum(s[k], product(*w, load_aligned<V>(from[k])));
-        from[k] += places.in_x;
+        from[k] += layout.in_x;
       }
   }
 
-  STOKER_HD void finish(float (&v)[kGroup], int x, int c, int r) const {
+  STOKER_HD void finish(float (&v)[kRowsAtOnce], int x, int c, int r) const {
     const int64_t channel = task.channel_axis == task.line_axis ? tile.begin + x : c;
     const ValueStep* steps = at<ValueStep>(program.tables, task.step) + channel * task.steps;
     for (int i = 0; i < task.steps; ++i) {
       const ValueStep s = steps[i];
-      for (int k = 0; k < kGroup && s.pointwise; ++k)
+      for (int k = 0; k < kRowsAtOnce && s.pointwise; ++k)
         v[k] = pointwise<float>(v[k], s.sub, s.mul, s.add, s.div);
       if (s.list) {
-        Group g;
-        for (int k = 0; k < kGroup; ++k) g.v[k] = v[k];
+        RowValues g;
+        for (int k = 0; k < kRowsAtOnce; ++k) g.v[k] = v[k];
         g = looked_up(program.tables, steps + i, g);
-        for (int k = 0; k < kGroup; ++k) v[k] = g.v[k];
+        for (int k = 0; k < kRowsAtOnce; ++k) v[k] = g.v[k];
       }
       if (i + 1 < task.steps) round_narrow(v, s.to);  // the store below rounds last
     }
     on_narrow_type(task.out_type, [&](auto zero) {
       using T = decltype(zero);
-      for (int k = 0; k < kGroup && r + k < tile.rows; ++k)
-        store_aligned(place(x, c, r + k), convert<T>(v[k]));
+      for (int k = 0; k < kRowsAtOnce && r + k < tile.rows; ++k)
+        store_aligned(output_address(x, c, r + k), convert<T>(v[k]));
     });
   }
 
-  // Makes what make_group makes, but for all types, value by value, with or without shared memory.
+  // Makes what make_rows makes, but for all types, value by value, with or without shared memory.
   STOKER_HD void make_each() const {
     for_each_value([&](const Row& row, int r, int x, int c) {
       if (row.data && is_data(x, c)) make_one(row, x, c, r);
@@ -368,35 +370,36 @@ struct TileThread {
   }
   STOKER_HD DeviceValue warped(const Row& row, int x, int c, int r) const {
     const FusedWarp& w = *at<FusedWarp>(program.tables, task.warp);
-    int64_t place[WarpSource::kMost];
-    for (int i = 0; i < WarpSource::kMost; ++i) {
+    int64_t place[WarpInput::kMost];
+    for (int i = 0; i < WarpInput::kMost; ++i) {
       place[i] = row.place[i] + w.places.step[task.line_axis][i] * (line_row + x);
       if (task.few_channels) place[i] += w.places.step[task.channel_axis][i] * (c - channel_lo);
     }
     if (w.perspective.count) w.perspective.find(place);
-    w.source.clamp(place);
     const std::byte* from = source(row, x, c, r);
-    const DeviceValue fill = load_value(w.fill, task.resampled);
-    if (!w.linear)
+    const std::byte* fills = at<std::byte>(program.tables, w.fill);
+    const DeviceValue fill =
+        load_value(fills + w.fill_step * row.channel_at(tile.begin + x, c), task.resampled);
+    if (w.filter == Filter::kNearest)
       return w.source.nearest(place, fill, [&](int64_t offset) {
         return convert_value(load_value(from + offset, task.in_type), task.resampled);
       });
-    if (is_fixed_warp(task.in_type, task.resampled)) {
+    if (w.filter == Filter::kLinear && is_fixed_warp(task.in_type, task.resampled)) {
       const int32_t sum = w.source.between<FixedMean>(
           place, FixedMean::of(static_cast<uint8_t>(fill.f)),
           [&](int64_t offset) { return FixedMean::of(load_as<uint8_t>(from + offset)); });
       return value_of(static_cast<float>(FixedMean::result(sum)), DType::kUint8);
     }
     if (is_narrow(task.in_type) && is_narrow(task.resampled))
-      return value_of(between<float>(w.source, place, from, fill), task.resampled);
-    return value_of(between<double>(w.source, place, from, fill), task.resampled);
+      return value_of(between<float>(w, place, from, fill), task.resampled);
+    return value_of(between<double>(w, place, from, fill), task.resampled);
   }
   template <class V>
-  STOKER_HD V between(const WarpSource& source, const int64_t (&place)[WarpSource::kMost],
+  STOKER_HD V between(const FusedWarp& w, const int64_t (&place)[WarpInput::kMost],
                       const std::byte* from, const DeviceValue& fill) const {
-    return source.between<FloatMean<V>>(place, number_of<V>(fill), [&](int64_t offset) {
-      return load_number<V>(from + offset, task.in_type);
-    });
+    const auto load = [&](int64_t o) { return load_number<V>(from + o, task.in_type); };
+    if (w.filter == Filter::kCubic) return warped_cubic(place, w.source, number_of<V>(fill), load);
+    return w.source.between<FloatMean<V>>(place, number_of<V>(fill), load);
   }
   // The value that the mixing of channels makes.
   STOKER_HD DeviceValue mixed(const Row& row, int x, int c, int r) const {
@@ -421,12 +424,12 @@ struct TileThread {
   }
   STOKER_HD void make_one(const Row& row, int x, int c, int r) const {
     if (task.kind == FusedKind::kMove && task.steps == 0 && !task.mix)
-      return copy_element(place(x, c, r), source(row, x, c, r), task.out_size);
+      return copy_element(output_address(x, c, r), source(row, x, c, r), task.out_size);
     DeviceValue v = task.mix ? mixed(row, x, c, r) : value_at(row, x, c, r);
     const ValueStep* steps =
         at<ValueStep>(program.tables, task.step) + row.channel_at(tile.begin + x, c) * task.steps;
     for (int i = 0; i < task.steps; ++i) v = stepped(program.tables, v, steps[i]);
-    store_value(v, place(x, c, r));
+    store_value(v, output_address(x, c, r));
   }
   template <class V>
   STOKER_HD Sum<V> sum_one(const Row& row, int x, int c, int r) const {
@@ -447,29 +450,29 @@ struct TileThread {
   STOKER_HD void fill() const {
     for_each_value([&](const Row& row, int r, int x, int c) {
       if (!row.data || !is_data(x, c))
-        copy_element(place(x, c, r), row.fill_at(tile.begin + x, c), task.out_size);
+        copy_element(output_address(x, c, r), row.fill_at(tile.begin + x, c), task.out_size);
     });
   }
 
   STOKER_HD void store() const {
-    const Deal deal(thread, threads, task.out_runs ? chunks_of(places.out_run) : values());
+    const Deal deal(thread, threads, task.out_runs ? chunks_of(layout.out_run) : values());
     if (deal.idle()) return;
     for (int c = 0; c < (task.out_pixels ? 1 : task.channels); ++c)
-      for (int r = deal.rest; r < tile.rows; r += deal.rests) {
+      for (int r = deal.team; r < tile.rows; r += deal.teams) {
         std::byte* to = row(r).out;
         if (task.few_channels) to += c * task.axis[task.channel_axis].out_stride;
-        store_run(to, out + r * places.out_row + c * places.out_channel, deal);
+        store_run(to, out + r * layout.out_row + c * layout.out_channel, deal);
       }
   }
   STOKER_HD void store_run(std::byte* to, const std::byte* from, const Deal& deal) const {
     const int64_t stride = task.axis[task.line_axis].out_stride;
     to = in_global(to + tile.begin * stride);
     if (task.out_runs) {
-      for (int k = deal.first; k < chunks_of(places.out_run); k += deal.step)
-        store_chunk(to, from, places.out_run, task.out_size, k);
+      for (int k = deal.first; k < chunks_of(layout.out_run); k += deal.team_size)
+        store_chunk(to, from, layout.out_run, task.out_size, k);
     } else {
-      for (int x = deal.first; x < values(); x += deal.step)
-        copy_element(to + x * stride, from + x * places.out_x, task.out_size);
+      for (int x = deal.first; x < values(); x += deal.team_size)
+        copy_element(to + x * stride, from + x * layout.out_x, task.out_size);
     }
   }
 };

@@ -45,10 +45,11 @@ struct FusedTaps {
 
 // The warp of a task's source. Places count from the first position with data of each axis.
 struct FusedWarp {
-  WarpSource source;
+  WarpInput source;
   WarpPlaces places;
-  bool linear;
-  std::byte fill[8];  // of the warp's result
+  Filter filter;
+  int64_t fill;  // offset of a value of the warp's result
+  int64_t fill_step;  // bytes to that of the next channel
   PerspectiveMap perspective;
 };
 
@@ -70,7 +71,7 @@ struct FusedTask {
   bool few_channels;  // a row has all channels, and channel_axis is not in `order`
   bool in_pixels, out_pixels;  // a row is one run of pixels in memory, else one run per channel
   bool in_runs, out_runs;  // these runs have no gaps
-  bool grouped;  // values are copied or all held as float, so a group of rows is made at once
+  bool makes_rows;  // values are copied or all held as float, so several rows are made at once
   FusedAxis axis[kMaxRank];
   FusedTaps taps[3];  // outermost first; the last one is for line_axis
   FusedFill fill[Pass::kMaxFills];
@@ -94,13 +95,13 @@ struct FusedTile {
 // Where a tile's values are in shared memory: distances in bytes from one value to the next, along
 // x, channels and rows. Note [Banks]: runs lie an odd number of vectors apart, so that threads at
 // the same position of several channels meet different banks.
-struct FusedPlaces {
+struct SharedLayout {
   int in_value;  // size of a value
   int in_run, in_x, in_channel, in_row;
   int out_run, out_x, out_channel, out_row;
-  static constexpr int kRowPlace = 64;  // size of a row's RowPlace
+  static constexpr int kRowAddress = 64;  // size of a row's RowAddress
 
-  STOKER_HD FusedPlaces(const FusedTask& t, const FusedTile& tile) {
+  STOKER_HD SharedLayout(const FusedTask& t, const FusedTile& tile) {
     in_value = t.kind == FusedKind::kMove    ? t.in_size
                : t.kind == FusedKind::kFixed ? 2
                : t.kind == FusedKind::kFloat ? 4
@@ -114,7 +115,7 @@ struct FusedPlaces {
     out_channel = t.out_pixels ? t.out_size : pitch(out_run);
     out_row = pitch(out_run) * (t.out_pixels ? 1 : t.channels);
   }
-  STOKER_HD int row() const { return in_row + out_row + kRowPlace; }
+  STOKER_HD int row() const { return in_row + out_row + kRowAddress; }
 
  private:
   STOKER_HD static int pitch(int run) { return (run + 31) / 32 * 32 + kVectorBytes; }
@@ -122,7 +123,7 @@ struct FusedPlaces {
 
 struct FusedProgram {
   static constexpr int kPhases = 4, kMostThreads = 128, kBlocks = 4;
-  static constexpr int kGroup = 4;  // rows that a thread makes at once: same taps, same steps
+  static constexpr int kRowsAtOnce = 4;  // rows that a thread makes at once: same taps, same steps
   const std::byte* tables;  // the descriptor buffer
   int64_t tasks, tiles;  // offsets in it
   std::byte* scratch;
@@ -133,8 +134,8 @@ struct FusedProgram {
 namespace fused {
 
 template <class T>
-STOKER_HD inline const T* at(const std::byte* tables, int64_t place) {
-  return reinterpret_cast<const T*>(in_global(tables + place));
+STOKER_HD inline const T* at(const std::byte* tables, int64_t offset) {
+  return reinterpret_cast<const T*>(in_global(tables + offset));
 }
 
 }  // namespace fused

@@ -120,30 +120,30 @@ struct RowTaps {
 };
 
 // Where a row is. It is kept in shared memory, so that a thread block works it out once.
-struct RowPlace {
+struct RowAddress {
   const std::byte* in;  // at the first channel and the first tap of each axis but the line
   std::byte* out;
   int64_t channel = 0;
   union {
     RowTaps taps[2] = {};  // of all axes but the line
-    int64_t place[WarpSource::kMost];  // of a warped row at the first position of the line
+    int64_t place[WarpInput::kMost];  // of a warped row at the first position of the line
   };
   uint32_t number;
   bool data = true;  // as far as the axes that number rows decide
 
   // `weight` is the size of a weight in bytes.
-  STOKER_HD RowPlace(const FusedProgram& p, const FusedTask& t, uint32_t number, int weight)
+  STOKER_HD RowAddress(const FusedProgram& p, const FusedTask& t, uint32_t number, int weight)
       : in(address_of(p, t.in, t.in.address)),
         out(address_of(p, t.out, t.out.address)),
         number(number) {
     const FusedWarp* warp = t.warp ? at<FusedWarp>(p.tables, t.warp) : nullptr;
-    for (int i = 0; warp && i < WarpSource::kMost; ++i) place[i] = warp->places.start[i];
+    for (int i = 0; warp && i < WarpInput::kMost; ++i) place[i] = warp->places.start[i];
     for_each_position(t, number, [&](int a, int64_t position) {
       const FusedAxis& x = t.axis[a];
       out += position * x.out_stride;
       data = data && position >= x.lo && position < x.hi;
       if (data) in += in_offset(p.tables, x, position);
-      for (int i = 0; warp && i < WarpSource::kMost; ++i)
+      for (int i = 0; warp && i < WarpInput::kMost; ++i)
         place[i] += warp->places.step[a][i] * (position - x.lo);
       for (int i = 0; i < 2; ++i)
         if (data && i < t.tap_count - 1 && t.taps[i].axis == a)
@@ -160,12 +160,12 @@ struct RowPlace {
   }
 };
 
-struct Row : RowPlace {
+struct Row : RowAddress {
   const std::byte* tables;
   const FusedTask& task;
 
-  STOKER_HD Row(const RowPlace& place, const FusedProgram& p, const FusedTask& t)
-      : RowPlace(place), tables(p.tables), task(t) {
+  STOKER_HD Row(const RowAddress& address, const FusedProgram& p, const FusedTask& t)
+      : RowAddress(address), tables(p.tables), task(t) {
     in = in_global(in);
     out = in_global(out);
   }
@@ -218,7 +218,7 @@ struct Row : RowPlace {
       for (int k = 0; k < Load::kCount; ++k) to[k] = between(s[k]);
     }
   }
-  // The same for all resampled axes but the line.
+  // sum_axes() for all resampled axes but the line.
   template <class V, class Load>
   STOKER_HD void across(const std::byte* from, const Load& load, V (&to)[Load::kCount]) const {
     switch (task.tap_count) {

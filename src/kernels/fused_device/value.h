@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A value whose type is known only at run time, in device code. A few forms of arithmetic serve all
-// types. Pure functions; thread-safe.
+// types.
 #pragma once
 #include "kernels/convert.h"
 #include "kernels/fused_device/vector_access.h"

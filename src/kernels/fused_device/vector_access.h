@@ -57,7 +57,7 @@ STOKER_HD inline T* in_global(T* p) {
   return p;
 }
 
-// The same for shared memory.
+// Tells nvcc that p points to shared memory.
 template <class T>
 STOKER_HD inline T* in_shared(T* p) {
 #ifdef __CUDA_ARCH__
@@ -124,14 +124,14 @@ STOKER_HD inline void copy_element(std::byte* to, const std::byte* from, int siz
 // or, where that is more than 16 bytes, to 16.
 template <class T, int n>
 STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
-  constexpr int kPart = n * int{sizeof(T)} < kVectorBytes ? n : kVectorBytes / int{sizeof(T)};
-  struct Part {
-    T v[kPart];
+  constexpr int kAtOnce = n * int{sizeof(T)} < kVectorBytes ? n : kVectorBytes / int{sizeof(T)};
+  struct AlignedVector {
+    T v[kAtOnce];
   };
-  for (int i = 0; i < n; i += kPart) {
-    Part part;
-    for (int k = 0; k < kPart; ++k) part.v[k] = v[i + k];
-    store_aligned(to + i * int{sizeof(T)}, part);
+  for (int i = 0; i < n; i += kAtOnce) {
+    AlignedVector some;
+    for (int k = 0; k < kAtOnce; ++k) some.v[k] = v[i + k];
+    store_aligned(to + i * int{sizeof(T)}, some);
   }
 }
 
@@ -143,7 +143,7 @@ STOKER_HD inline uint64_t load_eight(const std::byte* p) {
   return skip ? low | load_aligned<uint64_t>(p - skip + 8) << 8 * (8 - skip) : low;
 }
 
-// The same without branches. Requires: the aligned word that holds p and the next word can be read.
+// load_eight() without branches. Requires: the aligned word that holds p and the next can be read.
 STOKER_HD inline uint64_t load_eight_of_two(const std::byte* p) {
   const int skip = misalignment(p, 8);
   const auto low = load_aligned<uint64_t>(p - skip), high = load_aligned<uint64_t>(p - skip + 8);
@@ -153,7 +153,7 @@ STOKER_HD inline uint64_t load_eight_of_two(const std::byte* p) {
   return static_cast<uint32_t>(first >> shift) | second >> shift << 32;
 }
 
-// The same where only [begin, end) can be read. Bytes outside of it are 0.
+// load_eight() where only [begin, end) can be read. Bytes outside of it are 0.
 STOKER_HD inline uint64_t load_eight(const std::byte* p, const std::byte* begin,
                                      const std::byte* end) {
   const int skip = misalignment(p, 8);

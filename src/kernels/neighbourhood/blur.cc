@@ -84,7 +84,7 @@ void add_row(const Row* row, Row* to, int64_t n) {
 
 // One blurred axis of a pass: positions [begin, end) of `full` are wanted.
 template <class N>
-struct Span {
+struct BlurredAxis {
   int64_t begin = 0, end = 1, full = 1, radius = 0;
   std::vector<N> weights = {};
   int64_t low() const { return std::max<int64_t>(begin - radius, 0); }
@@ -104,15 +104,15 @@ class Planes {
       const int a = axis_[place] = axes[k].axis;
       std::vector<N> weights = A::weights(axes[k].weights);
       const auto radius = static_cast<int64_t>(weights.size()) - 1;
-      spans_[place] = {out.origin[a], out.origin[a] + out.shape[a], out.full[a], radius,
-                       std::move(weights)};
-      most_ = std::max(most_, spans_[place].radius);
+      blurred_[place] = {out.origin[a], out.origin[a] + out.shape[a], out.full[a], radius,
+                         std::move(weights)};
+      most_ = std::max(most_, blurred_[place].radius);
     }
     for (int a = axes.back().axis + 1; a < out.shape.rank; ++a) inner_ *= out.shape[a];
-    const Span<N>&y = spans_[1], &x = spans_[2];
+    const BlurredAxis<N>&y = blurred_[1], &x = blurred_[2];
     wide_ = (x.high() - x.low()) * inner_;
     line_ = make<N>(scratch, (x.end - x.begin + 2 * x.radius) * inner_);
-    if (spans_[0].radius > 0) plane_ = make<N>(scratch, (y.high() - y.low()) * wide_);
+    if (blurred_[0].radius > 0) plane_ = make<N>(scratch, (y.high() - y.low()) * wide_);
     if (out.dtype != kRow || adds) row_ = make<Row>(scratch, (x.end - x.begin) * inner_);
     rows_.resize(static_cast<size_t>(2 * most_ + 1));
     sums_.resize(rows_.size());
@@ -120,12 +120,12 @@ class Planes {
 
   // Blurs the planes that begin at these addresses, where in_ and out_ begin for the axes outside.
   void run(const std::byte* from, std::byte* to) {
-    const Span<N>&z = spans_[0], &y = spans_[1];
-    const int64_t out_row = (spans_[2].end - spans_[2].begin) * inner_ * size_of(out_.dtype);
+    const BlurredAxis<N>&z = blurred_[0], &y = blurred_[1];
+    const int64_t out_row = (blurred_[2].end - blurred_[2].begin) * inner_ * size_of(out_.dtype);
     for (int64_t d = z.begin; d < z.end; ++d) {
       if (plane_) blur_depth(from, d);
       for (int64_t h = y.begin; h < y.end; ++h, to += out_row) {
-        N* line = line_ + (spans_[2].low() - (spans_[2].begin - spans_[2].radius)) * inner_;
+        N* line = line_ + (blurred_[2].low() - (blurred_[2].begin - blurred_[2].radius)) * inner_;
         if (plane_) {
           blur_row<A>(near(sums_, y, h, [&](int64_t p) { return plane_ + (p - y.low()) * wide_; }),
                       static_cast<int>(y.radius), y.weights.data(), line, wide_);
@@ -150,17 +150,18 @@ class Planes {
       return a < 0 ? 0 : (p - in_.origin[a]) * in_.strides[a];
     };
     return reinterpret_cast<const In*>(from + offset(0, d) + offset(1, h) +
-                                       offset(2, spans_[2].low()));
+                                       offset(2, blurred_[2].low()));
   }
   // The rows at the distances -radius ... radius from p; the pointer is to the one in the middle.
   template <class T, class At>
-  const T* const* near(std::vector<const T*>& rows, const Span<N>& s, int64_t p, const At& at) {
+  const T* const* near(std::vector<const T*>& rows, const BlurredAxis<N>& s, int64_t p,
+                       const At& at) {
     for (int64_t j = -s.radius; j <= s.radius; ++j)
       rows[static_cast<size_t>(most_ + j)] = at(mirrored(p + j, s.full));
     return rows.data() + most_;
   }
   void blur_depth(const std::byte* from, int64_t d) {
-    const Span<N>&z = spans_[0], &y = spans_[1];
+    const BlurredAxis<N>&z = blurred_[0], &y = blurred_[1];
     for (int64_t h = y.low(); h < y.high(); ++h)
       blur_row<A>(near(rows_, z, d, [&](int64_t p) { return row(from, p, h); }),
                   static_cast<int>(z.radius), z.weights.data(), plane_ + (h - y.low()) * wide_,
@@ -168,7 +169,7 @@ class Planes {
   }
   // Mirrors the ends of the line and blurs it.
   void blur_width(std::byte* to) {
-    const Span<N>& x = spans_[2];
+    const BlurredAxis<N>& x = blurred_[2];
     const int64_t start = x.begin - x.radius;
     const auto element = [&](int64_t p) { return line_ + (p - start) * inner_; };
     for (int64_t p = start; p < x.low(); ++p)
@@ -187,7 +188,7 @@ class Planes {
   const View &in_, &out_;
   bool adds_;
   int axis_[3] = {-1, -1, -1};
-  Span<N> spans_[3];
+  BlurredAxis<N> blurred_[3];
   int64_t most_ = 0, inner_ = 1, wide_ = 0;
   N *line_ = nullptr, *plane_ = nullptr;
   Row* row_ = nullptr;

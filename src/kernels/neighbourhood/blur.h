@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blurs with symmetric weights along up to three axes, and sums of such blurs. Pure; thread-safe.
+// Blurs with symmetric weights along up to three axes, and sums of such blurs.
 //
 // Note [Blur]
 // Axes are blurred one after the other, outermost first. Beyond an edge the tensor is mirrored

@@ -13,21 +13,21 @@ namespace stoker {
 
 class ByteMedians {
  public:
-  // Counts of values in 16 groups of 16, and of the values of each group.
+  // Counts of values in 16 bins of 16, and of the values of each bin.
   struct Histogram {
-    uint16_t group[16], value[16][16];
+    uint16_t bin[16], value[16][16];
   };
 
-  // For windows of up to 65535 elements and rows of `count` medians. Neighbours in a row are `step`
-  // elements apart.
-  ByteMedians(int64_t height, int64_t width, int64_t step, int64_t count, Arena& scratch);
+  // For windows of up to 65535 elements and rows of `count` medians. Neighbours in a row are
+  // `stride` elements apart.
+  ByteMedians(int64_t height, int64_t width, int64_t stride, int64_t count, Arena& scratch);
 
   // Makes a row of medians of these rows of the input. They follow those of the call before, of
   // which `left` is no longer there; null: they do not follow.
   void run(const uint8_t* const* rows, const uint8_t* left, uint8_t* out);
 
  private:
-  int64_t height_, width_, step_, count_;
+  int64_t height_, width_, stride_, count_;
   Histogram* columns_;  // of all columns, step by step
 };
 

@@ -42,7 +42,7 @@ std::vector<Tap<A>> taps_of(std::span<const float> weights, int64_t width, int64
   return taps;
 }
 
-// Adds the products of so many taps to n sums, or sets these to them.
+// Adds the products of `count` taps to n sums, or begins the sums with them if it `sets` these.
 template <int count, bool sets, class A>
 void add_taps(const Tap<A>* taps, const A* const* rows, int64_t at, A* __restrict sums, int64_t n) {
   const A* row[count];

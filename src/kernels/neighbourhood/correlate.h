@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of the elements of a window, each times a weight. Pure; thread-safe.
+// Sums of the elements of a window, each times a weight.
 //
 // Note [Correlation]
 // Products are added in the order of the weights, in float32, or in float64 where Note [Rounding]

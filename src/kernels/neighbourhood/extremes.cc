@@ -34,8 +34,8 @@ void of_pairs(const K* __restrict in, int64_t apart, K* __restrict out, int64_t 
   for (int64_t i = 0; i < n; ++i) out[i] = Extreme::of(in[i], in[i + apart]);
 }
 
-// The extremes of `width` elements of `some`, `step` apart from each other. Spans are doubled, and
-// the last two overlap. Both buffers are overwritten; the result is in the returned one.
+// The extremes of `width` elements of `some`, `step` apart from each other: of two, four and so on,
+// and at last of two parts that overlap. Both buffers are overwritten; one of them is returned.
 template <class Extreme, class K>
 const K* of_lines(K* some, K* other, int64_t width, int64_t step, int64_t n) {
   const auto join = [&](int64_t apart, int64_t length) {

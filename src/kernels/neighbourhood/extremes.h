@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest and the largest values of windows. Pure; thread-safe.
+// The smallest and the largest values of windows.
 #pragma once
 #include "base/view.h"
 #include "kernels/neighbourhood/border.h"

@@ -5,13 +5,15 @@
 #include <cstring>
 
 #include "kernels/elements/boxes.h"
+#include "kernels/jpeg/upsample.h"
+#include "kernels/jpeg/ycc.h"
 #include "kernels/levels.h"
 
 namespace stoker {
 namespace {
 
-// The steps of quality 50, as the JPEG standard proposes them (ITU-T T.81, annex K.1).
-constexpr int kSteps[2][64] = {
+// The quanta of quality 50, as the JPEG standard proposes them (ITU-T T.81, annex K.1).
+constexpr int kQuanta[2][64] = {
     {16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,   //
      14, 13, 16, 24, 40,  57,  69,  56,  14, 17, 22, 29, 51,  87,  80,  62,   //
      18, 22, 37, 56, 68,  109, 103, 77,  24, 35, 55, 64, 81,  104, 113, 92,   //
@@ -29,7 +31,7 @@ constexpr int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / un
 struct Plane {
   uint8_t* first;
   int64_t pitch;
-  const JpegSteps::Step* steps;
+  const JpegQuanta::Quantum* quanta;
 
   uint8_t* row(int64_t y) const { return first + y * pitch; }
 };
@@ -51,26 +53,11 @@ void average_rows(const uint8_t* __restrict a, const uint8_t* __restrict b, int6
     to[x] =
         static_cast<uint8_t>(jpeg::average(a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1], x));
 }
-void add_rows(const uint8_t* __restrict near, const uint8_t* __restrict far, int64_t n,
-              int16_t* __restrict sum) {
-  for (int64_t x = 0; x < n; ++x) sum[x] = static_cast<int16_t>(jpeg::across_rows(near[x], far[x]));
-}
-// Also reads sum[-1] and sum[n].
-void widen_row(const int16_t* __restrict sum, int64_t n, uint8_t* __restrict to) {
-  for (int64_t x = 0; x < n; ++x) {
-    to[2 * x] = static_cast<uint8_t>(jpeg::across_columns(sum[x], sum[x - 1], 0));
-    to[2 * x + 1] = static_cast<uint8_t>(jpeg::across_columns(sum[x], sum[x + 1], 1));
-  }
-}
-void join_row(const uint8_t* __restrict luma, const uint8_t* __restrict cb,
-              const uint8_t* __restrict cr, int64_t n, uint8_t* __restrict rgb) {
-  for (int64_t x = 0; x < n; ++x) jpeg::set_rgb(luma[x], cb[x], cr[x], rgb + 3 * x);
-}
-void distort_group(uint8_t* at, int64_t pitch, const JpegSteps::Step* steps) {
+void distort_group(uint8_t* at, int64_t pitch, const JpegQuanta::Quantum* quanta) {
   int32_t v[64 * kAtOnce];
   for (int k = 0; k < 64; ++k)
     for (int b = 0; b < kAtOnce; ++b) v[k * kAtOnce + b] = at[k / 8 * pitch + 8 * b + k % 8] - 128;
-  jpeg::distort<kAtOnce>(v, steps);
+  jpeg::distort<kAtOnce>(v, quanta);
   for (int k = 0; k < 64; ++k)
     for (int b = 0; b < kAtOnce; ++b)
       at[k / 8 * pitch + 8 * b + k % 8] = jpeg::byte_of(v[k * kAtOnce + b] + 128);
@@ -79,19 +66,18 @@ void distort_group(uint8_t* at, int64_t pitch, const JpegSteps::Step* steps) {
 // A window of a picture as planes of luma and chroma, which begin and end with whole units.
 class WindowPlanes {
  public:
-  WindowPlanes(const Window& window, const Shape& full, const JpegSteps& steps, Arena& scratch)
+  WindowPlanes(const Window& window, const Shape& full, const JpegQuanta& quanta, Arena& scratch)
       : rows_(full[0]), columns_(full[1]), top_(window.begin[0]), left_(window.begin[1]) {
     high_ = round_up(window.end[0] - top_, kJpegUnit);
     wide_ = window.end[1] - left_;
     for (int c = 0; c < 3; ++c) {
       const int64_t part = c ? 2 : 1, pitch = round_up(round_up(wide_, kJpegUnit) / part, kGroup);
       plane_[c] = {scratch.array<uint8_t>(static_cast<size_t>(high_ / part * pitch)), pitch,
-                   steps.of[c > 0]};
+                   quanta.of[c > 0]};
     }
     for (auto& line : line_)
       for (uint8_t*& row : line)
         row = scratch.array<uint8_t>(static_cast<size_t>(2 * plane_[1].pitch));
-    for (auto& sums : sum_) sums = scratch.array<int16_t>(static_cast<size_t>(wide_ / 2 + 3));
   }
 
   // Requires: the view covers the window, and its rows are dense.
@@ -116,15 +102,16 @@ class WindowPlanes {
       for (int c = 0; c < 3; ++c)
         for (int64_t y = 0; y < high_ / (c ? 2 : 1); y += 8)
           for (int64_t x = 0; x < plane_[c].pitch; x += kGroup)
-            distort_group(plane_[c].row(y) + x, plane_[c].pitch, plane_[c].steps);
+            distort_group(plane_[c].row(y) + x, plane_[c].pitch, plane_[c].quanta);
     });
   }
   // Row y of the picture, from column x on.
   void put_row(int64_t y, int64_t x, int64_t n, uint8_t* rgb) {
-    for (int c = 1; c < 3; ++c) interpolate(plane_[c], y, x, n, c);
+    for (int c = 1; c < 3; ++c)
+      jpeg::upsample(chroma(plane_[c]), y, x - x % 2, x + n, line_[c - 1][0]);
     const uint8_t* luma = plane_[0].row(y - top_) + (x - left_);
     const uint8_t *cb = line_[0][0] + x % 2, *cr = line_[1][0] + x % 2;
-    at_cpu_level([&] { join_row(luma, cb, cr, n, rgb); });
+    jpeg::ycc_to_rgb(luma, cb, cr, rgb, n, false);
   }
 
  private:
@@ -138,44 +125,31 @@ class WindowPlanes {
     repeat_last(luma, plane_[0].pitch);
     for (uint8_t* chroma : {cb, cr}) repeat_last(chroma, 2 * plane_[1].pitch);
   }
-  // Sets line 0 of chroma c to pixels [x - x % 2, x + n) of row y.
-  void interpolate(const Plane& plane, int64_t y, int64_t x, int64_t n, int c) {
-    const int64_t high = jpeg::chroma_of(rows_), wide = jpeg::chroma_of(columns_);
-    const int64_t first = x / 2, count = (x + n - 1) / 2 - first + 1;
-    const auto row = [&](int64_t p) { return plane.row(p - top_ / 2) - left_ / 2; };
-    const uint8_t *near = row(y / 2), *far = row(jpeg::far_of(y, high));
-    int16_t* sum = sum_[c - 1] + 1;  // of column `first`
-    uint8_t* to = line_[c - 1][0];
-    if (!jpeg::is_interpolated(columns_)) {
-      for (int64_t k = 0; k < 2 * count; ++k) to[k] = near[first + k / 2];
-      return;
-    }
-    const auto across = [&](int64_t p) {
-      return static_cast<int16_t>(jpeg::across_rows(near[p], far[p]));
-    };
-    sum[-1] = across(std::max<int64_t>(first - 1, 0));
-    sum[count] = across(std::min(first + count, wide - 1));
-    at_cpu_level([&] {
-      add_rows(near + first, far + first, count, sum);
-      widen_row(sum, count, to);
-    });
+  jpeg::Component chroma(const Plane& plane) const {
+    return {plane.first,
+            plane.pitch,
+            top_ / 2,
+            left_ / 2,
+            jpeg::chroma_of(rows_),
+            jpeg::chroma_of(columns_),
+            2,
+            2};
   }
 
   int64_t rows_, columns_;  // of the picture
   int64_t top_, left_, high_, wide_;  // of the window
   Plane plane_[3];
   uint8_t* line_[2][2];  // by chroma: rows of pixels
-  int16_t* sum_[2];
 };
 
 }  // namespace
 
-JpegSteps JpegSteps::of_quality(int quality) {
+JpegQuanta JpegQuanta::of_quality(int quality) {
   const int percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
-  JpegSteps s;
+  JpegQuanta s;
   for (int c = 0; c < 2; ++c)
     for (int k = 0; k < 64; ++k) {
-      const int size = std::clamp((kSteps[c][k] * percent + 50) / 100, 1, 255);
+      const int size = std::clamp((kQuanta[c][k] * percent + 50) / 100, 1, 255);
       s.of[c][k] = {size, 1.0f / static_cast<float>(8 * size)};
     }
   return s;
@@ -203,8 +177,8 @@ void distort_as_jpeg(const View& in, const View& out, int quality, Arena& scratc
     to = View::window(scratch.allocate(static_cast<size_t>(pixels.shape().volume())), out.dtype,
                       pixels, out.full, out.layout);
   const Window needed = jpeg_demand(pixels, out.full);
-  const JpegSteps steps = JpegSteps::of_quality(quality);
-  WindowPlanes planes(needed, out.full, steps, scratch);
+  const JpegQuanta quanta = JpegQuanta::of_quality(quality);
+  WindowPlanes planes(needed, out.full, quanta, scratch);
   planes.fill(with_dense_rows(part_of(in, needed), 1, scratch));
   planes.distort();
   for (int64_t y = 0; y < to.shape[0]; ++y)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of sort keys (sort_key.h), as WindowRows takes them. Pure; thread-safe.
+// Rows of sort keys (sort_key.h), as WindowRows takes them.
 #pragma once
 #include "kernels/levels.h"
 #include "kernels/neighbourhood/sort_key.h"

@@ -98,7 +98,7 @@ template <class K>
 K median_of_three(K a, K b, K c) {
   return most(least(a, b), least(most(a, b), c));
 }
-// The same for three columns, where the middle one of all is easier to find.
+// The median of three sorted columns of three.
 template <class K>
 K median_of(const std::array<K, 3>& a, const std::array<K, 3>& b, const std::array<K, 3>& c) {
   return median_of_three(most(most(a[0], b[0]), c[0]), median_of_three(a[1], b[1], c[1]),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Medians of windows. Pure; thread-safe.
+// Medians of windows.
 //
 // Note [Medians]
 // The median of n keys, where n is odd, is the largest number t that at most n / 2 of them are

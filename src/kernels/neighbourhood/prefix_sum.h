@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Running sums along axes. Along rows and columns they are an integral image, of which four values
-// give the sum over any box. Pure; thread-safe.
+// give the sum over any box.
 #pragma once
 #include "base/view.h"
 

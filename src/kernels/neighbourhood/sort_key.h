@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values as whole numbers without sign, in the same order. So what only compares values has one
-// loop for each size, and the same results on every CPU and device. Pure; thread-safe.
+// loop for each size, and the same results on every CPU and device.
 #pragma once
 #include <type_traits>
 

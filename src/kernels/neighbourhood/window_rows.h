@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows that the windows of a row of output cover, for operators that make each value of its
-// neighbours. Rows are kept while the output goes on, so
-// every row of the input is converted once for each plane of the window. One thread at a time.
+// neighbours. Rows are kept from one row of output to the next, so every row of the input is
+// converted once for each plane of the window. One thread at a time.
 #pragma once
 #include <span>
 #include <vector>
@@ -15,8 +15,8 @@
 namespace stoker {
 
 // Rows of elements T, with what lies beyond the edges. Behind each there is room for kRoom elements
-// without a meaning. `Load` has `static void row(const std::byte*
-// from, T* to, int64_t n)`, which converts n elements of the input.
+// without a meaning. `Load` has `static void row(const std::byte* from, T* to, int64_t n)`, which
+// converts n elements of the input.
 template <class T, class Load>
 class WindowRows {
  public:
@@ -29,13 +29,13 @@ class WindowRows {
              T fill, Arena& scratch, bool keeps_left)
       : border_(border), fill_(fill) {
     for (size_t k = 0; k < axes.size(); ++k) {
-      Axis& x = axis_[3 - axes.size() + k];
+      RowAxis& x = axis_[3 - axes.size() + k];
       const int a = axes[k].axis;
       x = {axes[k],    out.origin[a], out.origin[a] + out.shape[a],
            in.full[a], in.origin[a],  in.strides[a]};
     }
     for (int a = axes.back().axis + 1; a < in.shape.rank; ++a) inner_ *= in.shape[a];
-    const Axis& x = axis_[2];
+    const RowAxis& x = axis_[2];
     pitch_ = (x.end - x.begin + x.window.size - 1) * inner_;
     rows_.resize(static_cast<size_t>(depth() * height()));
     if (keeps_left) left_.resize(static_cast<size_t>(depth()));
@@ -52,7 +52,7 @@ class WindowRows {
   // neighbour of the output's first element; neighbours along it are inner() elements apart.
   template <class Make>
   void run(const std::byte* from, const Make& make) {
-    const Axis &z = axis_[0], &y = axis_[1];
+    const RowAxis &z = axis_[0], &y = axis_[1];
     for (int64_t d = z.begin; d < z.end; ++d)
       for (int64_t h = y.begin; h < y.end; ++h) {
         follows_ = h > y.begin;
@@ -79,14 +79,14 @@ class WindowRows {
   int64_t count() const { return (axis_[2].end - axis_[2].begin) * inner_; }  // of the output
 
  private:
-  struct Axis {
+  struct RowAxis {
     WindowAxis window;
     int64_t begin = 0, end = 1;  // of the output
     int64_t full = 1, origin = 0, stride = 0;  // of the input
   };
 
   void load(const std::byte* from, int64_t d, int64_t h, T* row) const {
-    const Axis &z = axis_[0], &y = axis_[1], &x = axis_[2];
+    const RowAxis &z = axis_[0], &y = axis_[1], &x = axis_[2];
     const int64_t plane = bordered(d, z.full, border_), line = bordered(h, y.full, border_);
     if (plane < 0 || line < 0) return void(std::fill_n(row, pitch_, fill_));
     from += (plane - z.origin) * z.stride + (line - y.origin) * y.stride - x.origin * x.stride;
@@ -106,14 +106,15 @@ class WindowRows {
 
   Border border_;
   T fill_;
-  Axis axis_[3];
+  RowAxis axis_[3];
   int64_t inner_ = 1, pitch_ = 0;
   std::vector<T*> rows_, left_;
   bool follows_ = false;
 };
 
-// Calls make(rows, list, to) for all rows of `out`, which is dense and begin at `to`, with the list
-// that WindowRows::run() gives. Requires: what WindowRows requires but dense rows; no overlap.
+// Calls make(rows, list, to) for all rows of `out`, which is dense, with the list that
+// WindowRows::run() gives; `to` is where the row begins. Requires: what WindowRows requires but
+// dense rows; no overlap.
 template <class T, class Load, class Make>
 void for_each_window_row(const View& in, const View& out, std::span<const WindowAxis> axes,
                          Border border, T fill, Arena& scratch, const Make& make,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The roundings of Note [Fixed point] in taps.h. Pure; thread-safe.
+// The roundings of Note [Fixed point] in taps.h.
 #pragma once
 #include <cstdint>
 
@@ -14,7 +14,7 @@ STOKER_HD inline int16_t fixed_between(int32_t sum) {
   const int32_t v = (sum + (1 << 13)) >> 14;
   return static_cast<int16_t>(v < -32768 ? -32768 : v > 32767 ? 32767 : v);
 }
-// The same for an axis of uint8 values, which have no fraction bits.
+// fixed_between() for an axis of uint8 values, which have no fraction bits.
 STOKER_HD inline int16_t fixed_between_u8(int32_t sum) {
   const int32_t v = (sum + (1 << 7)) >> 8;
   return static_cast<int16_t>(v < -32768 ? -32768 : v > 32767 ? 32767 : v);

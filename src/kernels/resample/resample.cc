@@ -26,7 +26,7 @@ struct Floating {
 
 // A dense array of just the positions in `window`.
 template <class V>
-struct Part {
+struct DenseWindow {
   V* data;
   Window window;
 };
@@ -42,8 +42,7 @@ void load_row(const std::byte* from, DType type, int64_t stride, V* to, int64_t 
   }
 }
 
-// Steps `at` to the window's next position over all axes but the last. Returns false after the last
-// position.
+// Moves `at` to the next row of the window. Returns false behind the last one.
 bool next_row(Shape& at, const Window& w) {
   for (int a = at.rank - 2; a >= 0; --a) {
     if (++at[a] < w.end[a]) return true;
@@ -53,8 +52,8 @@ bool next_row(Shape& at, const Window& w) {
 }
 
 template <class V>
-Part<V> load(const Strided& in, const Window& w, Arena& arena) {
-  Part<V> p{arena.array<V>(w.shape().volume()), w};
+DenseWindow<V> load(const Strided& in, const Window& w, Arena& arena) {
+  DenseWindow<V> p{arena.array<V>(w.shape().volume()), w};
   const int last = w.begin.rank - 1;
   const int64_t n = w.end[last] - w.begin[last];
   Shape at = w.begin;
@@ -83,9 +82,10 @@ void sum_axis(const typename Kind::Value* in, int64_t in_begin,
 }
 
 template <class Kind, class Out, class Finish>
-Part<Out> along(const Part<typename Kind::Value>& in, const TapTable<typename Kind::Value>& taps,
-                int axis, const Window& wanted, Finish&& finish, Arena& arena) {
-  Part<Out> out{nullptr, in.window};
+DenseWindow<Out> along(const DenseWindow<typename Kind::Value>& in,
+                       const TapTable<typename Kind::Value>& taps, int axis, const Window& wanted,
+                       Finish&& finish, Arena& arena) {
+  DenseWindow<Out> out{nullptr, in.window};
   out.window.begin[axis] = wanted.begin[axis];
   out.window.end[axis] = wanted.end[axis];
   const Shape shape = in.window.shape();
@@ -115,7 +115,7 @@ View run(const Resample& r, const Strided& in, const Shape& full, DType result,
     need.end[a] = taps[i].end;
     made[a] = r.axis[i].out;
   }
-  Part<V> part = load<V>(in, need, arena);
+  DenseWindow<V> part = load<V>(in, need, arena);
   const int last = r.count - 1;
   for (int i = 0; i < last; ++i)
     part = along<Kind, V>(part, taps[i], r.axis[i].axis, wanted, Kind::between, arena);

@@ -3,7 +3,7 @@
 //
 // Does what taps_of and quantise do, with one output per lane and the same operations in the same
 // order. Where these take an unusual path (no position in reach, weights of zero at the ends,
-// weights that nearly cancel), the output is left to fill_row.
+// weights that nearly cancel, a clamped axis that is left), the output is left to fill_row.
 #include "kernels/resample/tap_rows.h"
 
 #include <algorithm>
@@ -71,14 +71,16 @@ HWY_INLINE VectorTaps LinearTaps(V c, double extent, double* weights) {
 }
 
 template <Filter kFilter>
-HWY_INLINE VectorTaps FilterTaps(V c, double radius, double extent, int64_t most, double* weights) {
+HWY_INLINE VectorTaps FilterTaps(const ResampleAxis& a, V c, double extent, int64_t most,
+                                 double* weights) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   constexpr double kSupport = kFilter == Filter::kLanczos3     ? 3
                               : kFilter == Filter::kTriangular ? 1
                                                                : 2;
-  const V scale = Set(kSupport / radius), r = Set(radius);
-  const V begin = Position(hn::Add(hn::Sub(c, r), Set(0.5)), Set(0), Set(extent));
-  const V n = hn::Sub(Position(hn::Add(hn::Add(c, r), Set(0.5)), Set(0), Set(extent)), begin);
+  const V scale = Set(kSupport / a.radius), r = Set(a.radius);
+  const V low = hn::Add(hn::Sub(c, r), Set(0.5)), high = hn::Add(hn::Add(c, r), Set(0.5));
+  const V begin = Position(low, Set(0), Set(extent));
+  const V n = hn::Sub(Position(high, Set(0), Set(extent)), begin);
   V sum = Set(0), size = sum, last = sum;
   for (int64_t t = 0; t < most; ++t) {
     const V at = Set(static_cast<double>(t));
@@ -93,7 +95,10 @@ HWY_INLINE VectorTaps FilterTaps(V c, double radius, double extent, int64_t most
   const auto sound = hn::And(hn::Gt(sum, Set(0)), hn::Le(size, hn::Mul(Set(2.9), sum)));
   for (int64_t t = 0; t < most; ++t)
     hn::Store(hn::Div(hn::Load(D(), weights + t * lanes), sum), D(), weights + t * lanes);
-  return {begin, n, hn::And(hn::Gt(n, Set(0)), hn::And(ends, sound))};
+  auto usual = hn::And(hn::Gt(n, Set(0)), hn::And(ends, sound));
+  if (a.clamped)
+    usual = hn::And(usual, hn::And(hn::Ge(low, Set(0)), hn::Lt(high, Set(extent + 1))));
+  return {begin, n, usual};
 }
 
 // Works in place. Weights behind the last tap become 0.
@@ -114,12 +119,10 @@ HWY_INLINE VectorTaps TapsOf(const ResampleAxis& a, V c, double extent, int64_t 
                              double* weights) {
   switch (a.filter) {
     case Filter::kLinear: return LinearTaps(c, extent, weights);
-    case Filter::kCubic: return FilterTaps<Filter::kCubic>(c, a.radius, extent, most, weights);
-    case Filter::kLanczos3:
-      return FilterTaps<Filter::kLanczos3>(c, a.radius, extent, most, weights);
-    case Filter::kGaussian:
-      return FilterTaps<Filter::kGaussian>(c, a.radius, extent, most, weights);
-    default: return FilterTaps<Filter::kTriangular>(c, a.radius, extent, most, weights);
+    case Filter::kCubic: return FilterTaps<Filter::kCubic>(a, c, extent, most, weights);
+    case Filter::kLanczos3: return FilterTaps<Filter::kLanczos3>(a, c, extent, most, weights);
+    case Filter::kGaussian: return FilterTaps<Filter::kGaussian>(a, c, extent, most, weights);
+    default: return FilterTaps<Filter::kTriangular>(a, c, extent, most, weights);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills the rows of a TapTable, many outputs at a time. Pure functions; thread-safe.
+// Fills the rows of a TapTable, many outputs at a time.
 #pragma once
 #include "kernels/resample/taps.h"
 

@@ -50,21 +50,28 @@ double weight(Filter f, double x) {
   }
 }
 
-TapRange nearest(const ResampleAxis& a, int64_t extent, int64_t o) {
+TapInterval nearest(const ResampleAxis& a, int64_t extent, int64_t o) {
   const int64_t p = position(centre(a, o), 0, extent - 1);
   return {p, p + 1};
 }
 
-TapRange two_taps(const ResampleAxis& a, int64_t extent, int64_t o, double* weights) {
+// The positions that count for a filter at c, also those outside of the input.
+TapInterval reach(const ResampleAxis& a, int64_t extent, double c) {
+  const int64_t outside = a.clamped ? kMostOutside : 0;
+  return {position(c - a.radius + 0.5, -outside, extent + outside),
+          position(c + a.radius + 0.5, -outside, extent + outside)};
+}
+
+TapInterval two_taps(const ResampleAxis& a, int64_t extent, int64_t o, double* weights) {
   const double x = centre(a, o) - 0.5, left = std::floor(x);
-  const TapRange r = tap_range(a, extent, o);
+  const TapInterval r = tap_interval(a, extent, o);
   if (r.end - r.begin == 1) {
     weights[0] = 1;
     return r;
   }
   weights[0] = 1 - (x - left);
   weights[1] = x - left;
-  return weights[1] == 0 ? TapRange{r.begin, r.begin + 1} : r;
+  return weights[1] == 0 ? TapInterval{r.begin, r.begin + 1} : r;
 }
 
 template <class W>
@@ -75,16 +82,16 @@ void set_weights(std::span<const double> from, W* to) {
 
 }  // namespace
 
-TapRange tap_range(const ResampleAxis& a, int64_t extent, int64_t o) {
+TapInterval tap_interval(const ResampleAxis& a, int64_t extent, int64_t o) {
   if (a.filter == Filter::kNearest) return nearest(a, extent, o);
   const double c = centre(a, o);
   if (a.filter == Filter::kLinear) {
     const double left = std::floor(c - 0.5);
     return {position(left, 0, extent - 1), position(left + 1, 0, extent - 1) + 1};
   }
-  TapRange r{position(c - a.radius + 0.5, 0, extent), position(c + a.radius + 0.5, 0, extent)};
+  const TapInterval r = reach(a, extent, c);
   if (r.begin >= r.end) return nearest(a, extent, o);
-  return r;
+  return {std::clamp<int64_t>(r.begin, 0, extent - 1), std::clamp<int64_t>(r.end, 1, extent)};
 }
 
 int64_t most_taps(const ResampleAxis& a, int64_t extent) {
@@ -93,16 +100,18 @@ int64_t most_taps(const ResampleAxis& a, int64_t extent) {
   return std::max<int64_t>(1, position(2 * a.radius + 2, 1, extent));
 }
 
-TapRange taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* weights) {
+TapInterval taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* weights) {
   if (a.filter == Filter::kLinear) return two_taps(a, extent, o, weights);
   weights[0] = 1;
   if (a.filter == Filter::kNearest) return nearest(a, extent, o);
-  TapRange r = tap_range(a, extent, o);
+  TapInterval r = tap_interval(a, extent, o);
   const double c = centre(a, o), scale = support(a.filter) / a.radius;
+  const TapInterval all = reach(a, extent, c);
+  std::fill(weights, weights + (r.end - r.begin), 0);
   double sum = 0, size = 0;
-  for (int64_t i = r.begin; i < r.end; ++i) {
+  for (int64_t i = all.begin; i < all.end; ++i) {
     const double w = weight(a.filter, (static_cast<double>(i) - c + 0.5) * scale);
-    weights[i - r.begin] = w;
+    weights[std::clamp<int64_t>(i, r.begin, r.end - 1) - r.begin] += w;
     sum += w;
     size += std::fabs(w);
   }
@@ -145,7 +154,7 @@ void quantise(std::span<const double> weights, int16_t* out) {
 template <class W>
 void fill_row(const ResampleAxis& a, int64_t extent, const TapRows<W>& rows, int64_t i,
               double* exact) {
-  const TapRange r = taps_of(a, extent, rows.start + rows.step * i, exact);
+  const TapInterval r = taps_of(a, extent, rows.start + rows.step * i, exact);
   const auto n = static_cast<int32_t>(r.end - r.begin);
   W* row = rows.weights + i * rows.pitch;
   set_weights<W>({exact, static_cast<size_t>(n)}, row);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which input values make an output value of a ResampleAxis, and with which weights. Pure
-// functions; thread-safe.
+// Which input values make an output value of a ResampleAxis, and with which weights.
 //
 // Note [Taps]
 // Output position o has its centre at c = lo + (o + 0.5) * (hi - lo) / out. `extent` is the input's
@@ -13,6 +12,8 @@
 // - the others: all positions whose centre is less than `radius` from c. The weight is f((position
 //   + 0.5 - c) * support / radius), divided by the sum of these weights. f is the triangle (support
 //   1), the cubic with a = -0.5 (support 2), Lanczos (support 3) or exp(-x^2) (support 2).
+//   Positions outside of the input count only if the axis is `clamped`: then the weights of those
+//   up to kMostOutside beyond either end go to the position at that end.
 //
 // The nearest position is taken instead where none is in reach or the weights nearly cancel.
 // Weights are computed in double with + - * / and exact_math.h only, so their bits are the same
@@ -33,26 +34,27 @@ namespace stoker {
 
 inline constexpr int kTapBits = 14;
 inline constexpr int kFractionBits = 6;
+inline constexpr int64_t kMostOutside = 1 << 14;
 
 constexpr bool has_negative_weights(Filter f) {
   return f == Filter::kCubic || f == Filter::kLanczos3;
 }
 
 // Input positions [begin, end).
-struct TapRange {
+struct TapInterval {
   int64_t begin, end;
 };
 
-// The range in which the taps of output o lie. From one o to the next, both ends never decrease if
-// hi >= lo and never increase if hi < lo.
-TapRange tap_range(const ResampleAxis& axis, int64_t extent, int64_t o);
+// The interval in which the taps of output o lie. From one o to the next, both ends never decrease
+// if hi >= lo and never increase if hi < lo.
+TapInterval tap_interval(const ResampleAxis& axis, int64_t extent, int64_t o);
 
 // An upper bound for the number of taps of one output.
 int64_t most_taps(const ResampleAxis& axis, int64_t extent);
 
-// Computes the taps of output o: a part of tap_range without zero weights at its ends. `weights`
+// Computes the taps of output o: a part of tap_interval without zero weights at its ends. `weights`
 // has room for most_taps; the weights sum to 1.
-TapRange taps_of(const ResampleAxis& axis, int64_t extent, int64_t o, double* weights);
+TapInterval taps_of(const ResampleAxis& axis, int64_t extent, int64_t o, double* weights);
 
 // True when output positions are input positions, so that the axis could be left out.
 bool is_identity(const ResampleAxis& axis, int64_t extent);

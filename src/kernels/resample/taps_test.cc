@@ -18,12 +18,12 @@ namespace stoker {
 namespace {
 
 struct Taps {
-  TapRange range;
+  TapInterval range;
   std::vector<double> weights;
 };
 Taps taps(const ResampleAxis& a, int64_t extent, int64_t o) {
   std::vector<double> w(static_cast<size_t>(most_taps(a, extent)));
-  const TapRange r = taps_of(a, extent, o, w.data());
+  const TapInterval r = taps_of(a, extent, o, w.data());
   w.resize(static_cast<size_t>(r.end - r.begin));
   return {r, w};
 }
@@ -34,10 +34,10 @@ ResampleAxis axis(Filter f, int64_t out, double lo, double hi, double radius = 1
 TEST(Taps, NearestIsTheFloorOfTheCentreInsideTheInput) {
   const auto a = axis(Filter::kNearest, 4, 0, 10);
   const int64_t want[] = {1, 3, 6, 8};
-  for (int o = 0; o < 4; ++o) EXPECT_EQ(tap_range(a, 10, o).begin, want[o]);
-  EXPECT_EQ(tap_range(axis(Filter::kNearest, 2, -5, 20), 10, 0).begin, 1);
-  EXPECT_EQ(tap_range(axis(Filter::kNearest, 2, -9, -1), 10, 1).begin, 0);
-  EXPECT_EQ(tap_range(axis(Filter::kNearest, 2, 30, 40), 10, 1).begin, 9);
+  for (int o = 0; o < 4; ++o) EXPECT_EQ(tap_interval(a, 10, o).begin, want[o]);
+  EXPECT_EQ(tap_interval(axis(Filter::kNearest, 2, -5, 20), 10, 0).begin, 1);
+  EXPECT_EQ(tap_interval(axis(Filter::kNearest, 2, -9, -1), 10, 1).begin, 0);
+  EXPECT_EQ(tap_interval(axis(Filter::kNearest, 2, 30, 40), 10, 1).begin, 9);
 }
 
 TEST(Taps, LinearIsTwoTapsWhateverTheScale) {
@@ -58,6 +58,57 @@ TEST(Taps, TriangleOfTwiceTheWidthHalves) {
   EXPECT_EQ(edge.range.begin, 0);
   EXPECT_EQ(edge.weights.size(), 3u);
   EXPECT_DOUBLE_EQ(edge.weights[0], 0.375 / 0.875);
+}
+
+ResampleAxis clamped(ResampleAxis a) {
+  a.clamped = true;
+  return a;
+}
+
+TEST(Taps, ClampedAxesGiveTheOutermostPositionWhatLiesBeyondIt) {
+  const auto wide = clamped(axis(Filter::kTriangular, 5, 0, 10, 2));
+  const Taps first = taps(wide, 10, 0);  // centre 1: -0.5 0.5 1.5 2.5
+  EXPECT_EQ(first.range.begin, 0);
+  EXPECT_EQ(first.weights, (std::vector<double>{0.5, 0.375, 0.125}));
+  const Taps last = taps(wide, 10, 4);  // centre 9
+  EXPECT_EQ(last.range.begin, 7);
+  EXPECT_EQ(last.weights, (std::vector<double>{0.125, 0.375, 0.5}));
+  const auto lobes = clamped(axis(Filter::kLanczos3, 1, -1.85, -1.35, 6));
+  EXPECT_EQ(taps(lobes, 1, 0).weights, std::vector<double>{1});
+  EXPECT_EQ(taps(lobes, 10, 0).range.begin, 0);
+  EXPECT_GT(taps(lobes, 10, 0).weights.size(), 1u);
+  const auto far = clamped(axis(Filter::kCubic, 1, 900, 901, 2));
+  EXPECT_EQ(taps(far, 10, 0).range.begin, 9);
+  EXPECT_EQ(taps(far, 10, 0).weights, std::vector<double>{1});
+}
+
+TEST(Taps, ClampedAxesAreTheSameInsideAndAsOfALongerInputAtTheEdge) {
+  for (Filter f : {Filter::kTriangular, Filter::kCubic, Filter::kLanczos3, Filter::kGaussian})
+    for (double radius : {1.0, 2.3, 7.0}) {
+      const auto a = axis(f, 20, 0, 30, radius), longer = axis(f, 20, 50, 80, radius);
+      for (int64_t o = 0; o < 20; ++o) {
+        const Taps got = taps(clamped(a), 30, o), all = taps(longer, 130, o);
+        std::vector<double> folded(30), found(30);
+        for (size_t i = 0; i < all.weights.size(); ++i) {
+          const int64_t p = all.range.begin + static_cast<int64_t>(i) - 50;
+          folded[static_cast<size_t>(std::clamp<int64_t>(p, 0, 29))] += all.weights[i];
+        }
+        std::copy(got.weights.begin(), got.weights.end(), found.begin() + got.range.begin);
+        for (size_t i = 0; i < 30; ++i) ASSERT_NEAR(found[i], folded[i], 1e-12);
+        const Taps open = taps(a, 30, o);
+        if (all.range.begin < 50 || all.range.end > 80) continue;
+        ASSERT_EQ(got.range.begin, open.range.begin);
+        ASSERT_EQ(got.weights, open.weights);
+      }
+    }
+}
+
+TEST(Taps, ClampedAxesLookOnlySoFarBeyondTheEdge) {
+  const double far = 1e15;
+  const auto a = clamped(axis(Filter::kTriangular, 1, -far, far, far));
+  const Taps t = taps(a, 3, 0);  // else this would sum 10^15 weights
+  ASSERT_EQ(t.weights.size(), 3u);
+  EXPECT_NEAR(t.weights[1], 1.0 / (2 * kMostOutside + 3), 1e-12);
 }
 
 TEST(Taps, CubicLanczosAndGaussianAreTheirFormulas) {
@@ -94,12 +145,14 @@ TEST(Taps, SumToOneLieInTheRangeAndNeverLeaveTheInput) {
           for (double width :
                {1e-3, 0.7, 0.5 * static_cast<double>(extent), 3.0 * static_cast<double>(extent)})
             for (double radius : {0.05, 1.0, 3.0, 30.0})
-              for (bool mirrored : {false, true}) {
-                const auto a = mirrored ? axis(static_cast<Filter>(f), out, lo + width, lo, radius)
-                                        : axis(static_cast<Filter>(f), out, lo, lo + width, radius);
-                TapRange before{};
+              for (int way = 0; way < 4; ++way) {
+                const bool mirrored = way & 1;
+                auto a = mirrored ? axis(static_cast<Filter>(f), out, lo + width, lo, radius)
+                                  : axis(static_cast<Filter>(f), out, lo, lo + width, radius);
+                a.clamped = way & 2;
+                TapInterval before{};
                 for (int64_t o = 0; o < out; ++o) {
-                  const TapRange r = tap_range(a, extent, o);
+                  const TapInterval r = tap_interval(a, extent, o);
                   ASSERT_TRUE(0 <= r.begin && r.begin < r.end && r.end <= extent);
                   const Taps t = taps(a, extent, o);
                   ASSERT_TRUE(r.begin <= t.range.begin && t.range.end <= r.end &&
@@ -209,6 +262,10 @@ TEST_P(TapTables, HoldTheSameBitsAsSingleTaps) {
               expect_taps<float>(a, extent);
               std::swap(a.lo, a.hi);
               expect_taps<double>(a, extent);
+              a.clamped = true;
+              expect_taps<float>(a, extent);
+              std::swap(a.lo, a.hi);
+              expect_taps<int16_t>(a, extent);
               if (HasFatalFailure()) return;
             }
 }

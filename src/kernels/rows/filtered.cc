@@ -26,11 +26,11 @@ struct FilterPlaces {
   int64_t offset[kRoom];
   float y[PlaceTaps::kMost][kRoom], x[PlaceTaps::kMost][kRoom];
 };
-struct FilterSource {
+struct FilterInput {
   const std::byte* from;
   int64_t row, pixel;
 };
-// A load has so many of a row's pixels.
+// How many pixels of a row one load has.
 template <class T>
 constexpr int per_load(int count) {
   return sizeof(T) > 1 ? 1 : count > 4 ? count / 2 : count;
@@ -47,7 +47,7 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 template <class T, int kCount>
-void FilterPixels(const FilterSource& in, const FilterPlaces& at, int64_t n, Quad<T>* quads) {
+void FilterPixels(const FilterInput& in, const FilterPlaces& at, int64_t n, Quad<T>* quads) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t c = 0; c < in.pixel / static_cast<int64_t>(sizeof(T)); ++c) {
       float sum = 0;
@@ -64,9 +64,9 @@ void FilterPixels(const FilterSource& in, const FilterPlaces& at, int64_t n, Qua
 #else
 // A block holds a pixel of four values, each in float32.
 template <class T, int kCount>
-void FilterPixels(const FilterSource& source, const FilterPlaces& at, int64_t n, Quad<T>* quads) {
+void FilterPixels(const FilterInput& source, const FilterPlaces& at, int64_t n, Quad<T>* quads) {
   constexpr int kPerLoad = per_load<T>(kCount);
-  const FilterSource in = source;  // a copy stays in registers, whatever is written
+  const FilterInput in = source;  // a copy stays in registers, whatever is written
   const auto pixels = static_cast<int64_t>(hn::Lanes(df)) / 4;
   const hn::Repartition<uint8_t, decltype(df)> d8;
   const auto same = BlockIndices();
@@ -101,12 +101,12 @@ void FilterPixels(const FilterSource& source, const FilterPlaces& at, int64_t n,
 }
 #endif
 
-void FilterBytes(const FilterSource& in, const FilterPlaces& at, int count, int64_t n,
+void FilterBytes(const FilterInput& in, const FilterPlaces& at, int count, int64_t n,
                  uint32_t* quads) {
   if (count == 4) return FilterPixels<uint8_t, 4>(in, at, n, quads);
   FilterPixels<uint8_t, 6>(in, at, n, quads);
 }
-void FilterFloats(const FilterSource& in, const FilterPlaces& at, int count, int64_t n,
+void FilterFloats(const FilterInput& in, const FilterPlaces& at, int count, int64_t n,
                   float (*quads)[4]) {
   if (count == 4) return FilterPixels<float, 4>(in, at, n, quads);
   FilterPixels<float, 6>(in, at, n, quads);
@@ -123,7 +123,7 @@ namespace {
 HWY_EXPORT(FilterBytes);
 HWY_EXPORT(FilterFloats);
 
-// The values that make places anywhere, with those outside, in memory of their own.
+// Copies of the values that make places, for places beside which some lie outside.
 template <class T>
 struct Patches {
   static constexpr int64_t kRow = sizeof(T) == 1 ? 32 : 128;  // the longest load
@@ -154,7 +154,7 @@ void find_offsets(const int64_t* y, const int64_t* x, int64_t n, int64_t before,
 }
 
 template <class T>
-using Loop = void(const FilterSource& from, const FilterPlaces& at, int count, int64_t n,
+using Loop = void(const FilterInput& from, const FilterPlaces& at, int count, int64_t n,
                   Quad<T>* quads);
 template <class T>
 void filter_pixels(Loop<T>* loop, const WarpedPixels& p, Filter filter, bool inside,
@@ -162,7 +162,7 @@ void filter_pixels(Loop<T>* loop, const WarpedPixels& p, Filter filter, bool ins
   const int64_t *y = at.list[0], *x = at.list[1];
   const int count = PlaceTaps::count_of(filter), before = PlaceTaps::before(filter);
   FilterPlaces places;
-  const auto make = [&](const FilterSource& from, int64_t done, int64_t some) {
+  const auto make = [&](const FilterInput& from, int64_t done, int64_t some) {
     find_weights(y + done, some, filter, places.y[0], FilterPlaces::kRoom);
     find_weights(x + done, some, filter, places.x[0], FilterPlaces::kRoom);
     std::fill_n(places.offset + some, 3, places.offset[some - 1]);

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of pixels at any places by the cubic and the Lanczos filter, by the best instructions of the
-// CPU: Note [Filtered places] in kernels/warp/place_filter.h. All targets give the same bytes. Pure
-// functions; thread-safe.
+// CPU: Note [Filtered places] in kernels/warp/place_filter.h. All targets give the same bytes.
 #pragma once
 #include "kernels/rows/warp.h"
 #include "kernels/warp/place_filter.h"

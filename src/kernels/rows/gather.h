@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows whose units are picked from anywhere in memory. A unit is a few neighbouring bytes: a value,
-// or a pixel. All targets give the same bytes. Pure functions; thread-safe.
+// or a pixel. All targets give the same bytes.
 //
 // Note [Shuffles]
 // A shuffle loads a vector of 16 or 64 bytes, permutes them and stores them: many units at once

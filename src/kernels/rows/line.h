@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The last axis of a fixed-point resampling: weighted sums along a line of int16 values, by the
-// best instructions of the CPU. All targets give the same bytes. Pure functions; thread-safe.
+// best instructions of the CPU. All targets give the same bytes.
 //
 // Note [Lines]
 // A vector holds neighbouring results, one in each 32-bit lane, and takes two taps of all of them

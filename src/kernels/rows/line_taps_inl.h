@@ -44,12 +44,12 @@ HWY_INLINE int32_t IndexOf(int32_t from, LineTaps::Reach reach) {
 #endif
 }
 
-struct LineSpan {
+struct LineSpread {
   int64_t most = 0;  // largest distance between first values that share a base
   int pairs = 1;
 };
-HWY_INLINE LineSpan SpanOf(const TapTable<int16_t>& t) {
-  LineSpan s;
+HWY_INLINE LineSpread SpreadOf(const TapTable<int16_t>& t) {
+  LineSpread s;
   int32_t most_taps = 1;
   for (int64_t o = 0; o < t.count; ++o) most_taps = std::max(most_taps, t.taps[o]);
   s.pairs = (most_taps + 1) / 2;
@@ -60,7 +60,7 @@ HWY_INLINE LineSpan SpanOf(const TapTable<int16_t>& t) {
   }
   return s;
 }
-HWY_INLINE LineTaps::Reach ReachOf(const LineSpan& s) {
+HWY_INLINE LineTaps::Reach ReachOf(const LineSpread& s) {
   if (s.most + 2 * (s.pairs - 1) <= kReach) return LineTaps::kTight;
   if (s.most <= kReach) return LineTaps::kNear;
   return s.most <= kFarReach ? LineTaps::kFar : LineTaps::kEights;
@@ -106,9 +106,9 @@ HWY_INLINE void PlanEights(const TapTable<int16_t>& t, int64_t padded, LineTaps&
 }
 
 LineTaps MakeLineTaps(const TapTable<int16_t>& t, Arena& arena) {
-  const LineSpan span = SpanOf(t);
+  const LineSpread spread = SpreadOf(t);
   const int64_t padded = (t.count + kLanes - 1) / kLanes * kLanes;
-  LineTaps l{t.count, span.pairs, ReachOf(span)};
+  LineTaps l{t.count, spread.pairs, ReachOf(spread)};
 #if HWY_TARGET == HWY_SCALAR
   auto* first = arena.array<int32_t>(static_cast<size_t>(padded));
   auto* weights = arena.array<int16_t>(static_cast<size_t>(padded * 2 * l.pairs));

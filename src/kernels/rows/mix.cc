@@ -15,10 +15,17 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/pairs_inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_TARGET != HWY_SCALAR
+using pairs::HWY_NAMESPACE::PackBytes;
+using pairs::HWY_NAMESPACE::SetPairs;
+using pairs::HWY_NAMESPACE::SumPairs;
+#endif
 
 // Mixes values i and on of all planes, as many as are returned. Pairs of channels lie next to each
 // other, so that a vector takes both at once.
@@ -43,19 +50,18 @@ HWY_INLINE void MixBytes(const ChannelMix& m, const uint8_t* in, int64_t pitch, 
       high[p] = hn::InterleaveUpper(dw, a, b);
     }
     for (int made = 0; made < m.out; ++made) {
-      auto s = hn::Set(ds, m.fixed_offset[made] + (1 << (m.shift - 1))), t = s;
-      auto other_s = hn::Zero(ds), other_t = other_s;
+      const auto offset = hn::Set(ds, m.fixed_offset[made] + (1 << (m.shift - 1)));
+      auto s = hn::Zero(ds), t = s, other_s = s, other_t = s;
       for (int p = 0; p < kPairs; ++p) {
-        int32_t pair;
-        std::memcpy(&pair, &m.fixed_weight[made][2 * p], sizeof pair);
-        const auto w = hn::BitCast(dw, hn::Set(ds, pair));
+        const auto w = SetPairs(m.fixed_weight[made][2 * p], m.fixed_weight[made][2 * p + 1]);
         s = hn::ReorderWidenMulAccumulate(ds, low[p], w, s, other_s);
         t = hn::ReorderWidenMulAccumulate(ds, high[p], w, t, other_t);
       }
-      s = hn::ShiftRightSame(hn::RearrangeToOddPlusEven(s, other_s), m.shift);
-      t = hn::ShiftRightSame(hn::RearrangeToOddPlusEven(t, other_t), m.shift);
+      s = hn::Add(hn::RearrangeToOddPlusEven(s, other_s), offset);
+      t = hn::Add(hn::RearrangeToOddPlusEven(t, other_t), offset);
       // Interleaving and packing both stay within 128-bit blocks.
-      const auto words = hn::ReorderDemote2To(dw, s, t);
+      const auto words =
+          hn::ReorderDemote2To(dw, hn::ShiftRightSame(s, m.shift), hn::ShiftRightSame(t, m.shift));
       hn::StoreU(hn::DemoteTo(db, words), db, out + made * out_pitch + i);
     }
   }
@@ -83,21 +89,9 @@ void MixPixels(const ChannelMix& m, const uint8_t* in, uint8_t* out, int64_t n) 
       out[i + made] = mix_fixed(m, made, [&](int k) { return in[i + k]; });
 }
 #else
-using D8 = hn::ScalableTag<uint8_t>;
-using D16 = hn::Repartition<int16_t, D8>;
-using D32 = hn::Repartition<int32_t, D8>;
-
-// In each block the levels of `a`, then those of `b`.
-HWY_INLINE hn::Vec<D8> Packed(hn::Vec<D16> a, hn::Vec<D16> b) {
-#if HWY_TARGET <= HWY_AVX3
-  return hn::Vec<D8>{_mm512_packus_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return hn::Vec<D8>{_mm256_packus_epi16(a.raw, b.raw)};
-#else
-  const hn::Half<D8> half;
-  return hn::Combine(D8(), hn::DemoteTo(half, b), hn::DemoteTo(half, a));
-#endif
-}
+using D8 = pairs::HWY_NAMESPACE::Bytes;
+using D16 = pairs::HWY_NAMESPACE::Words;
+using D32 = pairs::HWY_NAMESPACE::Longs;
 
 // Four pixels in each block. The first two channels of a pixel lie next to each other, so that one
 // instruction sums up both products.
@@ -128,9 +122,7 @@ struct Threes {
     spread = hn::SetTableIndices(D32(), apart);
     close = hn::SetTableIndices(D32(), near);
     for (int made = 0; made < 3; ++made) {
-      int32_t pair;
-      std::memcpy(&pair, m.fixed_weight[made], sizeof pair);
-      pair_weights[made] = hn::BitCast(D16(), hn::Set(D32(), pair));
+      pair_weights[made] = SetPairs(m.fixed_weight[made][0], m.fixed_weight[made][1]);
       third_weights[made] = hn::Set(D16(), m.fixed_weight[made][2]);
       offsets[made] = hn::Set(D32(), m.fixed_offset[made] + (1 << (m.shift - 1)));
     }
@@ -145,15 +137,12 @@ struct Threes {
                third = hn::BitCast(D16(), hn::TableLookupBytesOr0(v, thirds));
     hn::Vec<D32> sums[3];
     for (int made = 0; made < 3; ++made) {
-      auto other = hn::Zero(D32());
-      auto sum =
-          hn::ReorderWidenMulAccumulate(D32(), pair, pair_weights[made], offsets[made], other);
-      sum = hn::ReorderWidenMulAccumulate(D32(), third, third_weights[made], sum, other);
-      sums[made] = hn::ShiftRightSame(hn::RearrangeToOddPlusEven(sum, other), shift);
+      const auto sum = SumPairs(pair, pair_weights[made], third, third_weights[made]);
+      sums[made] = hn::ShiftRightSame(hn::Add(sum, offsets[made]), shift);
     }
     const auto words = hn::ReorderDemote2To(D16(), sums[0], sums[1]),
                last = hn::ReorderDemote2To(D16(), sums[2], sums[2]);
-    const auto bytes = hn::TableLookupBytesOr0(Packed(words, last), order);
+    const auto bytes = hn::TableLookupBytesOr0(PackBytes(words, last), order);
     hn::StoreU(hn::BitCast(D8(), moved(bytes, close)), D8(), out);
   }
 };

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mixing the channels of pixels: the block Channels with what follows from it. A plain value; pure
-// functions; thread-safe.
+// Mixing the channels of pixels: the block Channels with what follows from it.
 //
 // Note [Fixed-point pixels]
 // From uint8 to uint8, weights and offsets are multiples of 2^-shift, and weights fit into 16 bits.
@@ -40,7 +39,7 @@ STOKER_HD inline uint8_t mix_fixed(const ChannelMix& m, int made, const Value& v
   sum >>= m.shift;
   return static_cast<uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
-// The same in A, which is float or double; not rounded to the result's type.
+// mix_fixed() in A, which is float or double; not rounded to the result's type.
 template <class A, class Value>
 STOKER_HD inline A mix_float(const ChannelMix& m, int made, const Value& value) {
   A sum = detail::mul_once(static_cast<A>(m.weight[made][0]), value(0));
@@ -56,7 +55,7 @@ namespace rows {
 void mix(const ChannelMix& m, const void* in, int64_t pitch, void* out, int64_t out_pitch,
          int64_t n);
 
-// The same for pixels of three bytes that become pixels of three bytes. Requires: mixes_pixels().
+// mix() for pixels of three bytes that become pixels of three bytes. Requires: mixes_pixels().
 inline bool mixes_pixels(const ChannelMix& m) { return m.fixed && m.in == 3 && m.out == 3; }
 void mix_pixels(const ChannelMix& m, const std::byte* in, std::byte* out, int64_t n);
 

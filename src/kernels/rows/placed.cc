@@ -15,9 +15,9 @@
 namespace stoker::rows {
 namespace {
 
-// The value at a place. load(offset) gives a value of the image.
+// The value at a place. load(offset) gives a value of the picture.
 template <class T, class Load>
-T placed_value(const int64_t (&place)[WarpSource::kMost], const WarpSource& source, bool between,
+T placed_value(const int64_t (&place)[WarpInput::kMost], const WarpInput& source, bool between,
                T fill, const Load& load) {
   if (!between) return source.nearest(place, fill, load);
   using Mean = std::conditional_t<std::is_same_v<T, uint8_t>, FixedMean,
@@ -46,10 +46,10 @@ void filter_inside(const PlaceTaps& y, const PlaceTaps& x, const std::byte* from
 }
 
 // Places in [low, high) positions.
-struct Range {
+struct PlaceLimits {
   uint64_t low, length;
 
-  Range(int64_t lo, int64_t hi)
+  PlaceLimits(int64_t lo, int64_t hi)
       : low(static_cast<uint64_t>(lo) << kPlaceBits),
         length(static_cast<uint64_t>(std::max<int64_t>(hi - lo, 0)) << kPlaceBits) {}
   bool has(int64_t place) const { return static_cast<uint64_t>(place) - low < length; }
@@ -58,7 +58,7 @@ struct Range {
 // Of pixels in a row, those of one kind are made at once: such whose places are inside, such where
 // they may lie outside, and, if `is_exact`, such that have a whole place.
 constexpr uint8_t kInside = 1, kWhole = 2;
-void find_kinds(const int64_t* y, const int64_t* x, int64_t n, Range down, Range right,
+void find_kinds(const int64_t* y, const int64_t* x, int64_t n, PlaceLimits down, PlaceLimits right,
                 bool is_exact, uint8_t* kind) {
   for (int64_t k = 0; k < n; ++k) {
     const bool is_down = down.has(y[k]), is_right = right.has(x[k]);
@@ -73,32 +73,32 @@ void find_kinds(const int64_t* y, const int64_t* x, int64_t n, Range down, Range
 
 }  // namespace
 
-PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch)
-    : image_(image), how_(how) {
-  const int64_t size = size_of(image.dtype);
-  channels_ = image.shape[2], unit_ = channels_ * size;
-  const bool is_dense = image.strides[2] == size && image.strides[1] == unit_;
+PlacedPixels::PlacedPixels(const View& picture, const Placing& how, Arena& scratch)
+    : picture_(picture), how_(how) {
+  const int64_t size = size_of(picture.dtype);
+  channels_ = picture.shape[2], unit_ = channels_ * size;
+  const bool is_dense = picture.strides[2] == size && picture.strides[1] == unit_;
   if (!is_dense) {
-    void* copied = scratch.allocate(static_cast<size_t>(image.bytes()));
-    copy_to_dense(image, copied);
-    image_ = View::dense(copied, image.dtype, image.shape);
+    void* copied = scratch.allocate(static_cast<size_t>(picture.bytes()));
+    copy_to_dense(picture, copied);
+    picture_ = View::dense(copied, picture.dtype, picture.shape);
   }
-  source_.clamped = false;
+  source_.border = Border::kConstant;
   pixels_ = {
-      .from = image_.as<std::byte>(), .row = image_.strides[0], .pixel = unit_, .used = unit_};
+      .from = picture_.as<std::byte>(), .row = picture_.strides[0], .pixel = unit_, .used = unit_};
   pixels_.clamped = false;
-  convert_row(&how_.fill, DType::kFloat32, fill_, image_.dtype, 1);
+  convert_row(&how_.fill, DType::kFloat32, fill_, picture_.dtype, 1);
   std::copy_n(fill_, sizeof pixels_.fill, pixels_.fill);
   for (int a = 0; a < 2; ++a) {
-    source_.extent[a] = pixels_.extent[a] = pixels_.hi[a] = image_.shape[a];
-    source_.stride[a] = image_.strides[a];
+    source_.extent[a] = pixels_.extent[a] = pixels_.hi[a] = picture_.shape[a];
+    source_.stride[a] = picture_.strides[a];
     pixels_.lo[a] = 0;
   }
   const int64_t row = std::abs(pixels_.row);
   const bool is_small = unit_ > 0 && unit_ <= INT32_MAX && row <= INT32_MAX;
-  const bool is_bytes = image_.dtype == DType::kUint8 && unit_ <= 4,
-             is_floats = image_.dtype == DType::kFloat32 && channels_ <= 4;
-  if (!is_small || image_.shape.volume() == 0) {
+  const bool is_bytes = picture_.dtype == DType::kUint8 && unit_ <= 4,
+             is_floats = picture_.dtype == DType::kFloat32 && channels_ <= 4;
+  if (!is_small || picture_.shape.volume() == 0) {
     way_ = Way::kValues;
   } else if (how_.is_wide()) {
     way_ = is_bytes ? Way::kBytes : is_floats ? Way::kFloats : Way::kValues;
@@ -107,7 +107,7 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
   } else if (!how_.is_between()) {
     // Offsets have 32 bits, one of which stands for none.
     const bool fits =
-        image_.shape[0] <= (INT32_MAX - image_.shape[1] * unit_) / std::max<int64_t>(row, 1);
+        picture_.shape[0] <= (INT32_MAX - picture_.shape[1] * unit_) / std::max<int64_t>(row, 1);
     way_ = fits ? Way::kPick : Way::kValues;
     pixels_.load = pick_load(unit_);
     auto* filled = scratch.array<std::byte>(static_cast<size_t>(pixels_.load));
@@ -122,8 +122,8 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
   }
   const int before = how_.is_wide() ? PlaceTaps::before(how_.filter) : 0;
   lo_[0] = lo_[1] = before;
-  hi_[0] = image_.shape[0] - (how_.is_wide() ? before + 1 : how_.is_between());
-  hi_[1] = image_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach() - before);
+  hi_[0] = picture_.shape[0] - (how_.is_wide() ? before + 1 : how_.is_between());
+  hi_[1] = picture_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach() - before);
 }
 
 void PlacedPixels::make(double* y, double* x, int64_t n, std::byte* to) const {
@@ -144,8 +144,8 @@ void PlacedPixels::make(double* y, double* x, int64_t n, std::byte* to) const {
 
 void PlacedPixels::pick_some(double* y, double* x, int64_t n, std::byte* to) const {
   int32_t offset[kWarpChunk];
-  const auto height = static_cast<uint32_t>(std::min<int64_t>(image_.shape[0], INT32_MAX)),
-             width = static_cast<uint32_t>(image_.shape[1]),
+  const auto height = static_cast<uint32_t>(std::min<int64_t>(picture_.shape[0], INT32_MAX)),
+             width = static_cast<uint32_t>(picture_.shape[1]),
              row = static_cast<uint32_t>(pixels_.row), pixel = static_cast<uint32_t>(unit_);
   int32_t right[kWarpChunk];
   at_cpu_level([=, offset = &offset[0], right = &right[0]] {
@@ -163,7 +163,7 @@ void PlacedPixels::pick_some(double* y, double* x, int64_t n, std::byte* to) con
 void PlacedPixels::make_some(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const {
   if (way_ == Way::kValues) return make_any(y, x, n, to);
   uint8_t kind[kWarpChunk];
-  const Range down{lo_[0], hi_[0]}, right{lo_[1], hi_[1]};
+  const PlaceLimits down{lo_[0], hi_[0]}, right{lo_[1], hi_[1]};
   const bool is_exact = how_.is_wide() && way_ == Way::kFloats;
   at_cpu_level([=, to = &kind[0]] { find_kinds(y, x, n, down, right, is_exact, to); });
   for (int64_t k = 0, end; k < n; k = end) {
@@ -196,7 +196,7 @@ void PlacedPixels::blend(const PlaceRow& at, bool inside, int64_t n, std::byte* 
 }
 
 void PlacedPixels::make_any(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const {
-  with_type(image_.dtype, [&](auto zero) {
+  with_type(picture_.dtype, [&](auto zero) {
     using T = decltype(zero);
     T fill;
     std::memcpy(&fill, fill_, sizeof fill);

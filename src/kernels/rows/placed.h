@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels of an image that lie at any places, as lists give them: Note [Warps] in
+// Pixels of a picture that lie at any places, as lists give them: Note [Warps] in
 // kernels/warp/warp_map.h, Note [Filtered places] in kernels/warp/place_filter.h. Plain values;
 // thread-safe.
 #pragma once
@@ -17,7 +17,7 @@ struct Placing {
   // kNearest gives the value that the place lies in. kLinear, kCubic and kLanczos3 are between
   // neighbouring values.
   Filter filter = Filter::kLinear;
-  float fill = 0;  // what lies outside, rounded to the image's dtype
+  float fill = 0;  // what lies outside, rounded to the picture's dtype
 
   STOKER_HD bool is_between() const { return filter != Filter::kNearest; }
   STOKER_HD bool is_wide() const { return filter > Filter::kLinear; }
@@ -55,27 +55,27 @@ inline void find_whole_parts(double* c, int64_t n, int32_t* to) {
 
 namespace rows {
 
-// Makes rows of the image's pixels. One thread at a time.
+// Makes rows of the picture's pixels. One thread at a time.
 class PlacedPixels {
  public:
-  // `image` is whole, with the axes rows, columns and channels. It is copied to `scratch` where its
-  // pixels are not dense. Requires: both outlive this.
-  PlacedPixels(const View& image, const Placing& how, Arena& scratch);
+  // `picture` is whole, with the axes rows, columns and channels. It is copied to `scratch` where
+  // its pixels are not dense. Requires: both outlive this.
+  PlacedPixels(const View& picture, const Placing& how, Arena& scratch);
 
   // Writes n pixels, one behind the other. `y` and `x` list their coordinates, and are overwritten.
   void make(double* y, double* x, int64_t n, std::byte* to) const;
 
  private:
-  // The same for up to kWarpChunk pixels, by their coordinates or places.
+  // make() for up to kWarpChunk pixels, by their coordinates or places.
   void pick_some(double* y, double* x, int64_t n, std::byte* to) const;
   void make_some(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const;
   void make_any(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const;
   template <class T>
   void blend(const PlaceRow& at, bool inside, int64_t n, std::byte* to) const;
 
-  View image_;
+  View picture_;
   Placing how_;
-  WarpSource source_;
+  WarpInput source_;
   WarpedPixels pixels_;
   int64_t channels_, unit_;  // unit_: bytes of a pixel
   std::byte fill_[8];

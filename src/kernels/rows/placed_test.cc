@@ -144,7 +144,7 @@ void expect_filtered(Filter filter, float fill, int64_t height, int64_t width, i
   }
   const auto n = static_cast<int64_t>(xs.size());
   std::vector<T> made(xs.size() * static_cast<size_t>(channels)), expected;
-  WarpSource source{.clamped = false};
+  WarpInput source{.border = Border::kConstant};
   for (int a = 0; a < 2; ++a)
     source.extent[a] = image.shape[a], source.stride[a] = image.strides[a];
   for (size_t k = 0; k < xs.size(); ++k) {

@@ -57,10 +57,10 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
 // In three vectors of pixels, place g holds value g / 3 of channel g % 3. The places of a channel
 // differ between the vectors, so one permutation of the channel serves all three.
 template <int kLanes, class T>
-struct Places {
+struct PixelOrder {
   alignas(64) T order[3][kLanes] = {};
   uint32_t mask[3][3] = {};  // by vector and channel
-  constexpr Places() {
+  constexpr PixelOrder() {
     for (int g = 0; g < 3 * kLanes; ++g) {
       order[g % 3][g % kLanes] = static_cast<T>(g / 3);
       mask[g / kLanes][g % 3] |= uint32_t{1} << g % kLanes;
@@ -82,12 +82,13 @@ HWY_INLINE __m512i Mixed(uint16_t, uint32_t mask, __m512i a, __m512i b) {
 template <class T, class V>
 HWY_INLINE void JoinThree(V a, V b, V c, T* pixels) {
   constexpr int kLanes = 64 / sizeof(T);
-  static constexpr Places<kLanes, T> kPlaces;
-  const __m512i x = Permuted(kPlaces.order[0], a.raw), y = Permuted(kPlaces.order[1], b.raw),
-                z = Permuted(kPlaces.order[2], c.raw);
+  static constexpr PixelOrder<kLanes, T> kPixelOrder;
+  const __m512i x = Permuted(kPixelOrder.order[0], a.raw),
+                y = Permuted(kPixelOrder.order[1], b.raw),
+                z = Permuted(kPixelOrder.order[2], c.raw);
   for (int i = 0; i < 3; ++i)
-    _mm512_storeu_si512(pixels + i * kLanes,
-                        Mixed(T{}, kPlaces.mask[i][2], Mixed(T{}, kPlaces.mask[i][1], x, y), z));
+    _mm512_storeu_si512(pixels + i * kLanes, Mixed(T{}, kPixelOrder.mask[i][2],
+                                                   Mixed(T{}, kPixelOrder.mask[i][1], x, y), z));
 }
 template <class V>
 HWY_INLINE void JoinThree(V a, V b, V c, uint8_t* pixels) {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over one row, by the best instructions of the CPU. All targets give the same bytes. Pure
-// functions; thread-safe.
+// Loops over one row, by the best instructions of the CPU. All targets give the same bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -80,7 +79,7 @@ inline int64_t row_slack(const PixelTaps& taps) { return (taps.most + 8) * taps.
 // counterpart.
 void sum_pixels(const float* row, const PixelTaps& taps, void* pixels);
 
-// The same in float64, for wide types. kWideSlack values must be readable behind the row.
+// sum_pixels() in float64, for wide types. kWideSlack values must be readable behind the row.
 inline constexpr int64_t kWideSlack = 4;
 void sum_rows(const void* first, DType type, int64_t stride, const double* weights, int taps,
               int64_t n, double* sum);

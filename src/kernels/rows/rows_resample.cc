@@ -65,12 +65,12 @@ HWY_INLINE F LoadPixels(const float* row, const int32_t* first) {
 #endif
 }
 
-using Places = decltype(hn::SetTableIndices(df, static_cast<const int32_t*>(nullptr)));
+using Indices = decltype(hn::SetTableIndices(df, static_cast<const int32_t*>(nullptr)));
 
 // Makes a vector of pixels, from the output `o` on. Where a result has fewer taps than others, -0
 // is added instead, which changes no number. kTaps is the largest number of taps, or 0 for any.
 template <bool kFull, int kTaps>
-HWY_INLINE F SumBlocks(const float* row, const PixelTaps& taps, int64_t o, Places same) {
+HWY_INLINE F SumBlocks(const float* row, const PixelTaps& taps, int64_t o, Indices same) {
   const int most = kTaps ? kTaps : taps.most;
   const float* weights = taps.weights + o * most;
   const int64_t group = static_cast<int64_t>(hn::Lanes(df)) / 4;

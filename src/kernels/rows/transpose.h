@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transposes values, by the best instructions of the CPU. All targets give the same bytes. Pure
-// functions; thread-safe.
+// Transposes values, by the best instructions of the CPU. All targets give the same bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -28,7 +28,7 @@ struct Pairs {
   alignas(64) uint64_t top[kWarpChunk], bottom[kWarpChunk];
 };
 // Memory of pixels of floats: those at a place, and how far their neighbours lie, in bytes.
-struct FloatSource {
+struct FloatPixels {
   const std::byte* from;
   int64_t row, pixel;
 };
@@ -43,8 +43,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_SCALAR
 void FindPlaces(const WarpedPixels& p, const PlaceRow& row, int64_t n, Places& to) {
   for (int64_t i = 0; i < n; ++i) {
-    to.y[i] = row.list[0] ? row.list[0][i] : row.place[0] + i * row.step[0];
-    to.x[i] = row.list[1] ? row.list[1][i] : row.place[1] + i * row.step[1];
+    to.y[i] = row.list[0] ? row.list[0][i] : row.place[0] + i * row.stride[0];
+    to.x[i] = row.list[1] ? row.list[1][i] : row.place[1] + i * row.stride[1];
     to.offset[i] = whole_part(to.y[i]) * p.row + whole_part(to.x[i]) * p.pixel;
   }
 }
@@ -64,7 +64,7 @@ void BlendBytes(const Pairs& in, const Places& at, int64_t pixel, int64_t n, uin
   }
 }
 
-void BlendFloats(const FloatSource& in, const Places& at, int64_t n, float* quads) {
+void BlendFloats(const FloatPixels& in, const Places& at, int64_t n, float* quads) {
   using Mean = FloatMean<float>;
   const auto mean = [](float a, float b, float f) { return f == 0 ? a : Mean::mean(a, b, f); };
   for (int64_t i = 0; i < n; ++i) {
@@ -102,9 +102,9 @@ void FindPlaces(const WarpedPixels& p, const PlaceRow& at, int64_t n, Places& to
   }
   HWY_ALIGN int64_t first[2][HWY_MAX_BYTES / 8];
   for (int64_t l = 0; l < lanes; ++l)
-    for (int i = 0; i < 2; ++i) first[i][l] = at.place[i] + l * at.step[i];
+    for (int i = 0; i < 2; ++i) first[i][l] = at.place[i] + l * at.stride[i];
   auto y = hn::Load(d, first[0]), x = hn::Load(d, first[1]);
-  const auto down = hn::Set(d, lanes * at.step[0]), right = hn::Set(d, lanes * at.step[1]);
+  const auto down = hn::Set(d, lanes * at.stride[0]), right = hn::Set(d, lanes * at.stride[1]);
   for (int64_t i = 0; i < n; i += lanes) {
     hn::Store(y, d, to.y + i);
     hn::Store(x, d, to.x + i);
@@ -178,8 +178,8 @@ void FindFractions(const int64_t* place, int64_t n, float* to) {
 
 // A block holds a pixel of four values. What has no weight, as between equal values, is left out
 // without a branch.
-void BlendFloats(const FloatSource& source, const Places& at, int64_t n, float* quads) {
-  const FloatSource in = source;  // a copy stays in registers, whatever is written
+void BlendFloats(const FloatPixels& source, const Places& at, int64_t n, float* quads) {
+  const FloatPixels in = source;  // a copy stays in registers, whatever is written
   const auto pixels = static_cast<int64_t>(hn::Lanes(df)) / 4;
   HWY_ALIGN float fy[kWarpChunk + HWY_MAX_BYTES / 4], fx[kWarpChunk + HWY_MAX_BYTES / 4];
   FindFractions(at.y, n, fy);
@@ -222,13 +222,13 @@ void find_places(const WarpedPixels& p, const PlaceRow& at, int64_t n, Places& t
   HWY_DYNAMIC_DISPATCH(FindPlaces)(p, at, n, to);
 }
 
-// The same for a border, where places may lie outside. Offsets are left to the caller.
+// find_places() for places that may lie outside. Offsets are left to the caller.
 void find_border(const WarpedPixels& p, const PlaceRow& at, int64_t n, Places& to) {
   const int64_t most[] = {(p.extent[0] - 1) << kPlaceBits, (p.extent[1] - 1) << kPlaceBits};
   int64_t* const lists[] = {to.y, to.x};
   for (int k = 0; k < 2; ++k)
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t place = at.list[k] ? at.list[k][i] : at.place[k] + i * at.step[k];
+      const int64_t place = at.list[k] ? at.list[k][i] : at.place[k] + i * at.stride[k];
       lists[k][i] = p.clamped ? std::clamp<int64_t>(place, 0, most[k]) : place;
     }
 }
@@ -243,19 +243,19 @@ void pick_sized(const std::byte* from, const int64_t* offset, int64_t n, std::by
   for (; k + 1 < n; ++k, to += kUsed) std::memcpy(to, from + offset[k], kLoad);
   std::memcpy(to, from + offset[k], kUsed);
 }
-// Calls move(std::integral_constant) with the size of a pixel, which is 0 for unusual ones.
-template <class Move>
-void with_pixel_size(int64_t used, const Move& move) {
+// Calls with_size(std::integral_constant) with the size of a pixel, which is 0 for unusual ones.
+template <class WithSize>
+void with_pixel_size(int64_t used, const WithSize& with_size) {
   switch (used) {
-    case 1: return move(std::integral_constant<size_t, 1>());
-    case 2: return move(std::integral_constant<size_t, 2>());
-    case 3: return move(std::integral_constant<size_t, 3>());
-    case 4: return move(std::integral_constant<size_t, 4>());
-    case 6: return move(std::integral_constant<size_t, 6>());
-    case 8: return move(std::integral_constant<size_t, 8>());
-    case 12: return move(std::integral_constant<size_t, 12>());
-    case 16: return move(std::integral_constant<size_t, 16>());
-    default: return move(std::integral_constant<size_t, 0>());
+    case 1: return with_size(std::integral_constant<size_t, 1>());
+    case 2: return with_size(std::integral_constant<size_t, 2>());
+    case 3: return with_size(std::integral_constant<size_t, 3>());
+    case 4: return with_size(std::integral_constant<size_t, 4>());
+    case 6: return with_size(std::integral_constant<size_t, 6>());
+    case 8: return with_size(std::integral_constant<size_t, 8>());
+    case 12: return with_size(std::integral_constant<size_t, 12>());
+    case 16: return with_size(std::integral_constant<size_t, 16>());
+    default: return with_size(std::integral_constant<size_t, 0>());
   }
 }
 void pick_chunk(const std::byte* from, const int64_t* offset, int64_t n, int64_t used,
@@ -329,13 +329,13 @@ class Border {
   uint64_t fill_;
 };
 
-// The same for pixels of floats, which become a picture of their own: a pixel of it holds four
-// values, and what a place is made of is two rows of two pixels.
+// Border for pixels of floats, which are copied to a picture of its own: a pixel of that holds four
+// values, and a place is made of two rows of two pixels.
 struct FloatBorder {
   static constexpr int64_t kPixel = 16, kRow = 2 * kPixel, kPlace = 2 * kRow;
   alignas(64) std::byte pixels[kWarpChunk * kPlace];
 
-  FloatSource load(const WarpedPixels& p, Places& at, int64_t n) {
+  FloatPixels load(const WarpedPixels& p, Places& at, int64_t n) {
     float fill;
     std::memcpy(&fill, p.fill, sizeof fill);
     const float filled[] = {fill, fill, fill, fill};
@@ -409,7 +409,7 @@ void warp_bytes(const WarpedPixels& p, bool inside, const PlaceRow& row, int64_t
 
 void warp_floats(const WarpedPixels& p, bool inside, const PlaceRow& row, int64_t n, float* quads) {
   Places at;
-  const auto blend = [&](const FloatSource& from) {
+  const auto blend = [&](const FloatPixels& from) {
     const int64_t read = std::min(kWarpChunk, n + 4);  // a vector reads as many pixels as it has
     std::fill(at.offset + n, at.offset + read, at.offset[n - 1]);
     HWY_DYNAMIC_DISPATCH(BlendFloats)(from, at, n, quads);

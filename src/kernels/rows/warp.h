@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of pixels that a Warp along two axes makes, by the best instructions of the CPU: Note
-// [Warps] in kernels/warp/warp_map.h. All targets give the same bytes. Pure functions; thread-safe.
+// [Warps] in kernels/warp/warp_map.h. All targets give the same bytes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -25,15 +25,15 @@ struct WarpedPixels {
   int64_t reach() const { return std::max<int64_t>(load - used + pixel - 1, 0) / pixel; }
 };
 
-// The places of a row: `place`, place + step and so on or, where there are lists, what they hold.
+// The places of a row: `place`, place + stride and so on or, where there are lists, what they hold.
 struct PlaceRow {
-  int64_t place[2] = {}, step[2] = {};
+  int64_t place[2] = {}, stride[2] = {};
   const int64_t* list[2] = {};
 
   PlaceRow behind(int64_t n) const {
     PlaceRow rest = *this;
     for (int i = 0; i < 2; ++i) {
-      rest.place[i] += n * step[i];
+      rest.place[i] += n * stride[i];
       if (list[i]) rest.list[i] += n;
     }
     return rest;
@@ -44,11 +44,11 @@ struct PlaceRow {
 // bits. Places are inside where they lie in [lo, hi - reach) of a row and in [lo, hi) of the rows,
 // or in [lo, hi - 1) of them where two rows are interpolated.
 
-// Moves n pixels of `used` bytes. Requires: all places are inside, and `load` is pick_load(used).
+// Copies n pixels of `used` bytes. Requires: all places are inside, and `load` is pick_load(used).
 int64_t pick_load(int64_t used);
 void pick(const WarpedPixels& p, const PlaceRow& at, int64_t n, std::byte* to);
 
-// The same for pixels at byte offsets, anywhere. At kNowhere there is the pixel `filled`, of which
+// pick() for pixels at any byte offsets. At kNowhere there is the pixel `filled`, of which
 // `load` bytes may be read.
 inline constexpr int32_t kNowhere = INT32_MIN;
 void pick_at(const WarpedPixels& p, const int32_t* offset, const std::byte* filled, int64_t n,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A signal at another sampling rate. Pure functions; thread-safe.
+// A signal at another sampling rate.
 //
 // Note [Resampling signals]
 // Value i of the output is the sum of in[k] w(k - i / ratio) over all k, where
@@ -44,10 +44,10 @@ struct SignalResampler {
   RateRatio ratio;
 
   // Which values of a signal of this length outputs [begin, end) need.
-  struct Range {
+  struct ValueInterval {
     int64_t begin, end;
   };
-  Range needed(int64_t begin, int64_t end, int64_t length) const {
+  ValueInterval needed(int64_t begin, int64_t end, int64_t length) const {
     if (begin >= end) return {0, 0};
     const auto inside = [&](int64_t k) { return k < 0 ? 0 : k > length ? length : k; };
     return {inside(first(begin)), inside(first(end - 1) + taps)};
@@ -99,7 +99,7 @@ struct SignalResampler {
 // The weights for a quality from 0 to 100, which decides the number of lobes: 3, 16 at 50, 64.
 struct SignalWeights {
   explicit SignalWeights(double quality);
-  // The same, without making those of the last call again. Any thread may call it.
+  // Those of the last call, if it was for the same quality. Any thread may call it.
   static std::shared_ptr<const SignalWeights> of(double quality);
   SignalResampler resampler(const RateRatio& ratio) const {
     return {rows.data(), lobes, taps, ratio};

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Histograms of bytes, tables of new bytes, and the table that equalises a histogram. Pure;
-// thread-safe.
+// Histograms of bytes, tables of new bytes, and the table that equalises a histogram.
 #pragma once
 #include <vector>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Means of values or of their squared distances, and the roots of these. Pure; thread-safe.
+// Means of values or of their squared distances, and the roots of these.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-// What becomes of a sum.
+// How a sum becomes a moment.
 struct Averaging {
   bool is_root = false;
   int64_t ddof = 0;

@@ -15,7 +15,7 @@ int first_of_row(const Shape& s) {
   return first;
 }
 
-// Groups of the elements of a row.
+// Which group each element of a row belongs to.
 class Row {
  public:
   Row(const Shape& shape, const Shape& step, int first, Arena& scratch) {
@@ -45,7 +45,7 @@ class Row {
 };
 
 template <class A>
-void move(A* row, const float* mean, const float* factor, float shift, int64_t n) {
+void shift_and_scale(A* row, const float* mean, const float* factor, float shift, int64_t n) {
   at_cpu_level([=] {
     for (int64_t k = 0; k < n; ++k) row[k] = (row[k] - mean[k]) * factor[k] + shift;
   });
@@ -99,8 +99,8 @@ void normalize(const View& in, const float* means, const float* factors, const S
       void* to = numbers ? numbers : y;
       convert_row(x, from.dtype, to, arithmetic, row.length);
       if (arithmetic == DType::kFloat32)
-        move(static_cast<float*>(to), mean, factor, shift, row.length);
-      else move(static_cast<double*>(to), mean, factor, shift, row.length);
+        shift_and_scale(static_cast<float*>(to), mean, factor, shift, row.length);
+      else shift_and_scale(static_cast<double*>(to), mean, factor, shift, row.length);
       if (numbers) convert_row(to, arithmetic, y, out.dtype, row.length);
     }
   } while (rows.next());

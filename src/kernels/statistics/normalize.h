@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shifts and scales groups of elements, each by numbers of its own. Pure; thread-safe.
+// Shifts and scales groups of elements, each by numbers of its own.
 #pragma once
 #include <cmath>
 

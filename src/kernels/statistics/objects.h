@@ -54,92 +54,140 @@ struct ObjectBoxes {
   }
 };
 
-// Those of all objects with labels that `wanted` accepts, by their first elements. They lie in
-// `scratch`. Requires: the map is dense.
-template <class T, class Wanted>
-ObjectBoxes object_boxes(const T* map, const Shape& shape, const Wanted& wanted, Arena& scratch) {
-  // Runs along the last axis are joined where runs of the rows before them, along any other axis,
-  // touch them and have their label.
+namespace detail {
+
+// Runs of one label along the last axis of a dense map. Those that touch along any other axis and
+// have one label are one object: they hang below its first run.
+template <class T>
+class LabelRuns {
+ public:
+  template <class Wanted>
+  LabelRuns(const T* map, const Shape& shape, const Wanted& wanted, Arena& scratch)
+      : map_(map), shape_(shape), width_(shape[last()]) {
+    rows_ = width_ ? shape.volume() / width_ : 0;
+    first_ = scratch.array<int64_t>(static_cast<size_t>(rows_) + 1);
+    first_[0] = 0;
+    for (int64_t row = 0; row < rows_; ++row) first_[row + 1] = first_[row] + count(row, wanted);
+    runs_ = scratch.array<Run>(static_cast<size_t>(first_[rows_]));
+    for (int64_t row = 0; row < rows_; ++row) {
+      find(row, wanted);
+      join_to_rows_before(row);
+    }
+  }
+
+  ObjectBoxes boxes(Arena& scratch) {
+    const int rank = shape_.rank;
+    const int64_t count = first_[rows_];
+    ObjectBoxes found{rank};
+    for (int64_t k = 0; k < count; ++k) found.count += runs_[k].parent == k;
+    auto* limits = scratch.array<int64_t>(static_cast<size_t>(2 * rank * found.count));
+    auto* number = scratch.array<int64_t>(static_cast<size_t>(count));  // of a root's object
+    int64_t made = 0;
+    for (int64_t row = 0; row < rows_; ++row) {
+      int64_t place[kMaxRank];
+      find_place(row, place);
+      for (int64_t k = first_[row]; k < first_[row + 1]; ++k) {
+        const int64_t r = root(k);
+        if (r == k) number[k] = made++;
+        widen(limits + 2 * rank * number[r], r == k, place, runs_[k]);
+      }
+    }
+    found.limits = limits;
+    return found;
+  }
+
+ private:
   struct Run {
     int64_t begin, end, parent;
   };
-  const int rank = shape.rank, last = rank - 1;
-  const int64_t width = shape[last], rows = width ? shape.volume() / width : 0;
-  auto* first = scratch.array<int64_t>(static_cast<size_t>(rows) + 1);  // run of each row
-  first[0] = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    const T* from = map + row * width;
+  int last() const { return shape_.rank - 1; }
+
+  template <class Wanted>
+  int64_t count(int64_t row, const Wanted& wanted) const {
+    const T* from = map_ + row * width_;
+    const int64_t width = width_;
     int64_t begun = 0;
     at_cpu_level([=, &begun] {
       int64_t count = wanted(from[0]);
       for (int64_t x = 1; x < width; ++x) count += wanted(from[x]) & (from[x] != from[x - 1]);
       begun = count;
     });
-    first[row + 1] = first[row] + begun;
+    return begun;
   }
-  const int64_t count = first[rows];
-  auto* runs = scratch.array<Run>(static_cast<size_t>(count));
 
-  const auto root = [&](int64_t k) {
-    while (runs[k].parent != k) k = runs[k].parent = runs[runs[k].parent].parent;
-    return k;
-  };
-  const auto join = [&](int64_t row, int64_t before) {
-    int64_t a = first[before], b = first[row];
-    const int64_t a_end = first[before + 1], b_end = first[row + 1];
-    const T *labels_before = map + before * width, *labels = map + row * width;
+  template <class Wanted>
+  void find(int64_t row, const Wanted& wanted) {
+    const T* from = map_ + row * width_;
+    int64_t x = 0;
+    for (int64_t k = first_[row]; k < first_[row + 1]; ++k) {
+      while (!wanted(from[x]) || (x > 0 && from[x] == from[x - 1])) ++x;
+      const int64_t begin = x;
+      do ++x;
+      while (x < width_ && from[x] == from[begin]);
+      runs_[k] = {begin, x, k};
+    }
+  }
+
+  void join_to_rows_before(int64_t row) {
+    int64_t rest = row, step = 1;
+    for (int a = last() - 1; a >= 0; --a) {
+      if (rest % shape_[a] > 0) join(row, row - step);
+      rest /= shape_[a];
+      step *= shape_[a];
+    }
+  }
+
+  void join(int64_t row, int64_t before) {
+    int64_t a = first_[before], b = first_[row];
+    const int64_t a_end = first_[before + 1], b_end = first_[row + 1];
+    const T *labels_before = map_ + before * width_, *labels = map_ + row * width_;
     while (a < a_end && b < b_end) {
-      const Run &up = runs[a], &here = runs[b];
+      const Run &up = runs_[a], &here = runs_[b];
       const bool touch = (up.begin < here.end) & (here.begin < up.end);
       if (touch && labels_before[up.begin] == labels[here.begin]) {
         const int64_t p = root(a), q = root(b);
-        runs[std::max(p, q)].parent = std::min(p, q);
+        runs_[std::max(p, q)].parent = std::min(p, q);
       }
       const bool up_ends = up.end < here.end;
       a += up_ends, b += !up_ends;
     }
-  };
-  for (int64_t row = 0; row < rows; ++row) {
-    const T* from = map + row * width;
-    int64_t k = first[row], x = 0;
-    for (; k < first[row + 1]; ++k) {
-      while (!wanted(from[x]) || (x > 0 && from[x] == from[x - 1])) ++x;
-      const int64_t begin = x;
-      do ++x;
-      while (x < width && from[x] == from[begin]);
-      runs[k] = {begin, x, k};
-    }
-    int64_t rest = row, step = 1;
-    for (int a = last - 1; a >= 0; --a) {
-      if (rest % shape[a] > 0) join(row, row - step);
-      rest /= shape[a];
-      step *= shape[a];
+  }
+
+  int64_t root(int64_t k) {
+    while (runs_[k].parent != k) k = runs_[k].parent = runs_[runs_[k].parent].parent;
+    return k;
+  }
+
+  // Where the row lies along all axes but the last.
+  void find_place(int64_t row, int64_t* place) const {
+    for (int a = last() - 1; a >= 0; --a) place[a] = row % shape_[a], row /= shape_[a];
+  }
+
+  // Makes room for a run in its object's limits.
+  void widen(int64_t* begin, bool is_new, const int64_t* place, const Run& run) const {
+    int64_t* end = begin + shape_.rank;
+    for (int a = 0; a < shape_.rank; ++a) {
+      const int64_t from = a < last() ? place[a] : run.begin,
+                    to = a < last() ? place[a] + 1 : run.end;
+      begin[a] = is_new ? from : std::min(begin[a], from);
+      end[a] = is_new ? to : std::max(end[a], to);
     }
   }
 
-  ObjectBoxes boxes{rank};
-  for (int64_t k = 0; k < count; ++k) boxes.count += runs[k].parent == k;
-  auto* limits = scratch.array<int64_t>(static_cast<size_t>(2 * rank * boxes.count));
-  auto* number = scratch.array<int64_t>(static_cast<size_t>(count));  // of a root's object
-  int64_t made = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t place[kMaxRank], rest = row;
-    for (int a = last - 1; a >= 0; --a) place[a] = rest % shape[a], rest /= shape[a];
-    for (int64_t k = first[row]; k < first[row + 1]; ++k) {
-      const int64_t r = root(k);
-      const bool is_new = r == k;
-      if (is_new) number[k] = made++;
-      int64_t *begin = limits + 2 * rank * number[r], *end = begin + rank;
-      for (int a = 0; a < rank; ++a) {
-        const int64_t from = a < last ? place[a] : runs[k].begin,
-                      to = a < last ? place[a] + 1 : runs[k].end;
-        begin[a] = is_new ? from : std::min(begin[a], from);
-        end[a] = is_new ? to : std::max(end[a], to);
-      }
-    }
-  }
-  boxes.limits = limits;
-  return boxes;
+  const T* map_;
+  Shape shape_;
+  int64_t width_, rows_ = 0;
+  int64_t* first_ = nullptr;  // run of each row
+  Run* runs_ = nullptr;
+};
+
+}  // namespace detail
+
+// Those of all objects with labels that `wanted` accepts, by their first elements. They lie in
+// `scratch`. Requires: the map is dense.
+template <class T, class Wanted>
+ObjectBoxes object_boxes(const T* map, const Shape& shape, const Wanted& wanted, Arena& scratch) {
+  return detail::LabelRuns<T>(map, shape, wanted, scratch).boxes(scratch);
 }
 
 }  // namespace stoker

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums along axes, of values or of their squared distances, and the least and the greatest of them.
-// Pure; thread-safe.
 //
 // Note [Sums]
 // Elements that make one sum are numbered with the last axis running fastest. Each block of
@@ -20,8 +19,8 @@ namespace stoker {
 inline constexpr int kSumLanes = 32;
 inline constexpr int64_t kSumBlock = 4096;
 
-// A sum of values of type T: what they are summed up in, in a lane and in all, as which number the
-// whole is read, and what it is without values.
+// A sum of values of type T: the types of the sum in a lane and of the whole, the type of number
+// that the whole stands for, and what it is without values.
 template <class T>
 struct Sum {
   using Element = T;
@@ -138,11 +137,11 @@ STOKER_HD inline int64_t lanes_used(int64_t n) {
 // Sets `out`, which is dense and has the kept axes of `in` in their order, to sums of `in` over the
 // axes that are `reduced`, converted to its dtype. Requires: no overlap.
 void sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
-// The same, but 64-bit numbers are summed up in double precision.
+// sum() with 64-bit numbers summed up in double precision.
 void wide_sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
-// The same for the least or the greatest values. Of no values it is the end of the dtype's range.
+// The least or the greatest values instead. Of no values it is the end of the dtype's range.
 void extremes(const View& in, const bool* reduced, bool greatest, const View& out, Arena& scratch);
-// The same for squared distances. `centres` has one for each element of `out`, in their order.
+// Sums of squared distances instead. `centres` has one for each element of `out`, in their order.
 void sum_squared_distances(const View& in, const bool* reduced, const double* centres,
                            const View& out, Arena& scratch);
 

@@ -8,7 +8,8 @@
 // A place between two values lies a fraction behind the first of them. The four or six values next
 // to it have the weights of the filter (kernels/resample/taps.h) at their distances, divided by the
 // sum of these. What lies outside has its weight too. At the centre of a value there is just this
-// value, so that a NaN beside it does not spread.
+// value, so that a NaN beside it does not spread. The cubic filter of a Warp is steeper: its a is
+// that of OpenCV, -0.75. Where it shows constants alone, it gives just the constant.
 //
 // Of the Lanczos filter's sin(pi t) sin(pi t / 3) / t^2, at the distances t = k - fraction, the
 // first factor differs only in its sign, so the division by the sum removes it. A fraction above
@@ -18,6 +19,8 @@
 #include "kernels/warp/warp_map.h"
 
 namespace stoker {
+
+inline constexpr double kResizeCubic = -0.5, kWarpCubic = -0.75;
 
 // Along one axis: which values make the one at a place, with weights that sum to 1.
 struct PlaceTaps {
@@ -34,7 +37,8 @@ struct PlaceTaps {
   STOKER_HD static constexpr int before(Filter filter) { return count_of(filter) / 2 - 1; }
 
   // Requires: the filter is kCubic or kLanczos3.
-  STOKER_HD PlaceTaps(int64_t place, Filter filter) : first(whole_part(place)) {
+  STOKER_HD PlaceTaps(int64_t place, Filter filter, double a = kResizeCubic)
+      : first(whole_part(place)) {
     const auto bits = static_cast<uint32_t>(place);
     if (bits == 0) return;
     const bool is_mirrored = bits > uint32_t{1} << 31;
@@ -42,7 +46,7 @@ struct PlaceTaps {
     count = count_of(filter);
     first -= before(filter);
     double given[kMost];
-    if (filter == Filter::kCubic) cubic(part * 0x1p-32, given);
+    if (filter == Filter::kCubic) cubic(part * 0x1p-32, given, a);
     else lanczos(part * 0x1p-32, given);
     double sum = 0;
     for (int k = 0; k < count; ++k) sum = detail::add_once(sum, given[k]);
@@ -51,13 +55,13 @@ struct PlaceTaps {
 
   // The weights before the division by their sum. Requires: the fraction is at most one half, and
   // for lanczos() not 0.
-  STOKER_HD static void cubic(double fraction, double* w) {
+  STOKER_HD static void cubic(double fraction, double* w, double a = kResizeCubic) {
     const double t[4] = {1 + fraction, fraction, 1 - fraction, 2 - fraction};
     for (int k = 0; k < 4; ++k) {
       const bool is_near = k == 1 || k == 2;
       const double x = t[k];
-      w[k] = is_near ? line(detail::mul_once(line(x, 1.5, -2.5), x), x, 1)
-                     : line(line(line(x, -0.5, 2.5), x, -4), x, 2);
+      w[k] = is_near ? line(detail::mul_once(line(x, a + 2, -a - 3), x), x, 1)
+                     : line(line(line(x, a, -5 * a), x, 8 * a), x, -4 * a);
     }
   }
   STOKER_HD static void lanczos(double fraction, double* w) {
@@ -84,24 +88,34 @@ struct PlaceTaps {
 // of a value it has the weight 1, and its neighbours have 0. Runs on CPUs only.
 void find_weights(const int64_t* place, int64_t n, Filter filter, float* to, int64_t pitch);
 
-// The value of an image at a place. load(offset) gives a value of it, `fill` is one outside.
+// The value of a picture at a place. load(offset) gives a value of it, `fill` is one outside.
 template <class N, class Load>
-STOKER_HD N filtered(const PlaceTaps& y, const PlaceTaps& x, const WarpSource& source, N fill,
+STOKER_HD N filtered(const PlaceTaps& y, const PlaceTaps& x, const WarpInput& source, N fill,
                      const Load& load) {
   N sum = 0;
   for (int i = 0; i < y.count; ++i) {
-    const bool is_inside = source.is_inside(0, y.first + i, 0);
-    const int64_t offset = (y.first + i) * source.stride[0];
+    const int64_t down = source.shown(0, y.first + i);
     N row = 0;
     for (int j = 0; j < x.count; ++j) {
-      const int64_t at = x.first + j;
-      const bool is_there = is_inside && source.is_inside(1, at, 0);
-      const N value = is_there ? load(offset + at * source.stride[1]) : fill;
+      const int64_t right = source.shown(1, x.first + j);
+      const bool is_there = down >= 0 && right >= 0;
+      const N value = is_there ? load(down * source.stride[0] + right * source.stride[1]) : fill;
       row = detail::add_once(row, detail::mul_once(static_cast<N>(x.weight[j]), value));
     }
     sum = detail::add_once(sum, detail::mul_once(static_cast<N>(y.weight[i]), row));
   }
   return sum;
+}
+
+// The value of a Warp at a place, by the cubic filter.
+template <class N, class Load>
+STOKER_HD N warped_cubic(const int64_t (&place)[WarpInput::kMost], const WarpInput& source, N fill,
+                         const Load& load) {
+  const PlaceTaps y(place[0], Filter::kCubic, kWarpCubic);
+  const PlaceTaps x(place[1], Filter::kCubic, kWarpCubic);
+  if (source.is_outside(0, y.first, y.count - 1) || source.is_outside(1, x.first, x.count - 1))
+    return fill;
+  return filtered(y, x, source, fill, load);
 }
 
 }  // namespace stoker

@@ -55,7 +55,7 @@ void find_along(const PerspectiveMap& map, const int64_t* position, const int64_
 PerspectiveMap::PerspectiveMap(const Warp& w) {
   if (!w.has_perspective()) return;
   count = w.count;
-  back = w.linear ? int64_t{1} << (kPlaceBits - 1) : 0;
+  back = w.is_between() ? int64_t{1} << (kPlaceBits - 1) : 0;
   for (int i = 0; i < count; ++i) {
     offset[i] = w.offset[i];
     std::copy_n(w.matrix[i], count, factor[i]);
@@ -90,7 +90,7 @@ WarpMap warp_map(const Warp& w) {
     return map;
   }
   for (int i = 0; i < w.count; ++i) {
-    double start = w.offset[i] - (w.linear ? 0.5 : 0);
+    double start = w.offset[i] - (w.is_between() ? 0.5 : 0);
     for (int j = 0; j < w.count; ++j) {
       start += w.matrix[i][j] * 0.5;
       map.step[i][j] = place_of(w.matrix[i][j], w.out[j]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which input values make a value of a Warp, and how. Plain values and pure functions; thread-safe.
+// Which input values make a value of a Warp, and how.
 //
 // Note [Warps]
 // A place is a whole number of 2^-32 of a position. The matrix and the offset are rounded to such
@@ -20,13 +20,15 @@
 // position less, so that it is whole at the centre of a value, and its fraction is the weight of
 // the next value. Axes are interpolated from the last one to the first. Between equal values lies
 // just this value. A value of weight 0 takes no part, so a NaN does not spread to what does not
-// show it. A border that is clamped clamps the place to [0, extent - 1].
+// show it. Where a place needs a value outside of the input, the border says which is taken, for
+// each value by itself (`bordered` of kernels/border.h).
 //
 // From uint8 to uint8 fractions are cut to 15 bits. Values have 7 fraction bits between the axes,
 // and each axis rounds a + (b - a) * fraction to them. That takes few instructions for many values,
 // and what comes out is within one level of the exact result. Else the arithmetic is a * (1 -
 // fraction) + b * fraction, in float32 with fractions of 24 bits, or in float64 where Note
-// [Rounding] says so.
+// [Rounding] says so. The cubic filter is that of Note [Filtered places]
+// (kernels/warp/place_filter.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -133,29 +135,29 @@ struct FloatMean {
 };
 
 // The input along the warped axes. Unused axes, behind the others, have an extent of 1.
-struct WarpSource {
+struct WarpInput {
   static constexpr int kMost = Warp::kMost;
-  bool clamped;
+  Border border;
   int64_t extent[kMost] = {1, 1, 1}, stride[kMost] = {};  // strides in bytes
 
-  STOKER_HD void clamp(int64_t (&place)[kMost]) const {
-    for (int i = 0; clamped && i < kMost; ++i) {
-      const int64_t most = (extent[i] - 1) << kPlaceBits;
-      place[i] = place[i] < 0 ? 0 : place[i] > most ? most : place[i];
-    }
-  }
   // Whether [first, first + more] lies inside along axis i.
   STOKER_HD bool is_inside(int i, int64_t first, int more) const {
     return first >= 0 && first + more < extent[i];
   }
-  // Calls value(offset) with that of the nearest value, or returns `fill`. Requires: the place is
-  // clamped.
+  // Whether none of [first, first + more] shows a value of the input.
+  STOKER_HD bool is_outside(int i, int64_t first, int more) const {
+    return border == Border::kConstant && (first + more < 0 || first >= extent[i]);
+  }
+  // The position along axis i whose value position p shows; -1: it is the constant.
+  STOKER_HD int64_t shown(int i, int64_t p) const { return bordered(p, extent[i], border); }
+  // Calls load(offset) with that of the nearest value, or returns `fill`.
   template <class V, class Load>
   STOKER_HD V nearest(const int64_t (&place)[kMost], V fill, const Load& load) const {
     int64_t offset = 0;
     for (int i = 0; i < kMost; ++i) {
-      if (!is_inside(i, whole_part(place[i]), 0)) return fill;
-      offset += whole_part(place[i]) * stride[i];
+      const int64_t at = shown(i, whole_part(place[i]));
+      if (at < 0) return fill;
+      offset += at * stride[i];
     }
     return load(offset);
   }
@@ -173,14 +175,14 @@ struct WarpSource {
     if constexpr (kAxis == kMost) {
       return inside ? load(offset) : fill;
     } else {
-      const int64_t first = whole_part(place[kAxis]);
+      const int64_t first = shown(kAxis, whole_part(place[kAxis]));
       const auto fraction = Mean::fraction(place[kAxis]);
-      offset += first * stride[kAxis];
-      const auto a =
-          along<Mean, kAxis + 1>(place, offset, inside && is_inside(kAxis, first, 0), fill, load);
+      const auto a = along<Mean, kAxis + 1>(place, offset + first * stride[kAxis],
+                                            inside && first >= 0, fill, load);
       if (fraction == 0) return a;
-      const auto b = along<Mean, kAxis + 1>(place, offset + stride[kAxis],
-                                            inside && is_inside(kAxis, first + 1, 0), fill, load);
+      const int64_t next = shown(kAxis, whole_part(place[kAxis]) + 1);
+      const auto b = along<Mean, kAxis + 1>(place, offset + next * stride[kAxis],
+                                            inside && next >= 0, fill, load);
       return Mean::mean(a, b, fraction);
     }
   }

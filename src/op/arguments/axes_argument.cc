@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/axes_argument.h"
+#include "op/arguments/axes_argument.h"
 
 #include "op/rules.h"
 

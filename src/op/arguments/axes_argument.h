@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments `axes` and `axis_names` of operators without blocks. Pure function; thread-safe.
+// The arguments `axes` and `axis_names` of operators without blocks.
 #pragma once
 #include <optional>
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The argument `dtype` of operators whose output has the input's unless told otherwise. A value;
-// thread-safe as such.
+// The argument `dtype` of operators whose output has the input's unless told otherwise.
 #pragma once
 #include <optional>
 

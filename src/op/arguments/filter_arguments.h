@@ -1,22 +1,16 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of filter, and its windows. Plain values; pure functions; thread-safe.
+// The arguments of filter, and its windows.
 #pragma once
 #include "kernels/neighbourhood/border.h"
+#include "op/arguments/border.h"
+#include "op/arguments/spatial_axes.h"
 #include "op/context.h"
-#include "op/loops/spatial_axes.h"
 #include "op/rules.h"
 #include "op/schema.h"
 
 namespace stoker {
-
-template <>
-struct EnumNames<Border> {
-  static constexpr const char* kType = "str";
-  static constexpr const char* kNames[] = {"constant", "clamp", "reflect_101", "reflect_1001",
-                                           "wrap"};
-};
 
 enum class FilterMode : uint8_t { kSame, kValid };
 template <>
@@ -64,9 +58,7 @@ inline constexpr auto kFilterWindowArguments = std::tuple{
         "The place in the filter of the value that is made, for each of its axes or one number for "
         "all; -1 is the middle. No effect under mode='valid'.",
         at_least(-1), kPerFrame),
-    arg(&FilterWindowArguments::border, "border",
-        "What lies beyond the edge, beside elements 1234: fill_value ('constant'), 11 and 44 "
-        "('clamp'), 32 and 32 ('reflect_101'), 21 and 43 ('reflect_1001') or 34 and 12 ('wrap')."),
+    arg(&FilterWindowArguments::border, "border", kBorderHelp),
     arg(&FilterWindowArguments::mode, "mode",
         "'same': the output has the input's size. 'valid': it has only what is made of the input "
         "alone.")};

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/mixing.h"
+#include "op/arguments/mixing.h"
 
 #include <numeric>
 
-#include "base/beta.h"
+#include "base/chance/beta.h"
 
 namespace stoker {
 
@@ -17,7 +17,7 @@ std::vector<int64_t> permutation(Chance& chance, int64_t n) {
 }
 
 // How many shares the mixed label has; -1: that is not known yet. Throws WrongCall.
-int64_t MixingArguments::classes(const TensorType& label) const {
+int64_t MixingArguments::class_count(const TensorType& label) const {
   const int64_t known = num_classes.value_or(-1);
   if (info(label.dtype).is_float) {
     if (label.shape.rank < 0) return known;
@@ -36,21 +36,21 @@ int64_t MixingArguments::classes(const TensorType& label) const {
 
 void MixingArguments::check(Checker& c) const {
   c.out(c.in());
-  c.out({DType::kFloat32, {}, {classes(c.in(1))}});
+  c.out({DType::kFloat32, {}, {class_count(c.in(1))}});
 }
 
-void MixingArguments::infer(BatchInference& b) const {
+void MixingArguments::infer_mixed(BatchInference& b) const {
   const TensorType& first = b.items[0].inputs[0];
-  const int64_t count = classes(b.items[0].inputs[1]);
+  const int64_t count = class_count(b.items[0].inputs[1]);
   for (size_t i = 0; i < b.items.size(); ++i) {
     auto& item = b.items[i];
     require(item.inputs[0] == first, "sample ", i, " of the batch is ", item.inputs[0].str(),
             ", expected ", first.str(), " as sample 0: what is mixed needs one shape");
-    const int64_t own = classes(item.inputs[1]);
+    const int64_t own = class_count(item.inputs[1]);
     require(own == count, "the label of sample ", i, " of the batch has ", own,
             " shares, expected ", count, " as sample 0");
     if (!info(item.inputs[1].dtype).is_float) {
-      const double label = detail::element(item.values[1], 0);
+      const double label = element(item.values[1], 0);
       require(label >= 0 && label < static_cast<double>(count), "the label of sample ", i,
               " of the batch is ", label, ", expected 0 to ", count - 1);
     }
@@ -82,7 +82,7 @@ double MixingArguments::draw_share(Chance& chance) const {
 ClassShares MixingArguments::shares_of(const View& label) const {
   if (info(label.dtype).is_float) return {label.as<float>(), -1, 0, 0};
   const float off = label_smoothing / static_cast<float>(*num_classes);
-  return {nullptr, static_cast<int64_t>(detail::element(label, 0)), 1 - label_smoothing + off, off};
+  return {nullptr, static_cast<int64_t>(element(label, 0)), 1 - label_smoothing + off, off};
 }
 
 MixShares MixingArguments::mix_labels(std::span<const BatchItem> items, size_t i, size_t partner,

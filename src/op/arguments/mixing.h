@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What mixup and cutmix share: arguments, rules, partners, shares and labels. Values; thread-safe
-// as such.
+// What mixup and cutmix share: arguments, rules, partners, shares and labels.
 #pragma once
 #include <vector>
 
@@ -44,10 +43,8 @@ struct MixingArguments {
   ShareFor mode = ShareFor::kBatch;
   Partner partner = Partner::kRoll;
 
-  // The rules. They throw WrongCall.
+  // The rule for types. Throws WrongCall.
   void check(Checker& c) const;
-  void infer(BatchInference& b) const;
-
   // By sample: the number of its partner.
   std::vector<int64_t> partners(std::span<const BatchItem> items) const;
   // Where sample i draws from: its own place, or that of the batch.
@@ -57,8 +54,12 @@ struct MixingArguments {
   // The mixture of the labels of item i, whose data is on the host, and of its partner.
   MixShares mix_labels(std::span<const BatchItem> items, size_t i, size_t partner, float own) const;
 
+ protected:
+  // The types of all outputs, and the rules for values. Throws WrongCall.
+  void infer_mixed(BatchInference& b) const;
+
  private:
-  int64_t classes(const TensorType& label) const;
+  int64_t class_count(const TensorType& label) const;
   ClassShares shares_of(const View& label) const;
 };
 

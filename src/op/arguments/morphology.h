@@ -1,32 +1,23 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What dilate and erode share: arguments and rules. Plain values; pure functions; thread-safe.
+// What dilate and erode share: arguments and rules.
 #pragma once
 #include <array>
 
 #include "kernels/neighbourhood/border.h"
+#include "op/arguments/border.h"
 #include "op/context.h"
 #include "op/rules.h"
 #include "op/schema.h"
 
 namespace stoker {
 
-// A Border, by the names that OpenCV uses.
-enum class BorderMode : uint8_t { kConstant, kReplicate, kReflect101, kReflect, kWrap };
-template <>
-struct EnumNames<BorderMode> {
-  static constexpr const char* kType = "str";
-  static constexpr const char* kNames[] = {"constant", "replicate", "reflect_101", "reflect",
-                                           "wrap"};
-};
-
 struct MorphologyArguments {
   Small<int> mask_size = {3, 3}, anchor = {-1, -1};
   int iterations = 1;
-  BorderMode border_mode = BorderMode::kConstant;
+  Border border_mode = Border::kConstant;
 
-  Border border() const { return static_cast<Border>(border_mode); }
   // The windows of an input of this type. Throws WrongCall.
   std::array<WindowAxis, 2> axes(const TensorType& in) const {
     require_count("argument 'mask_size'", mask_size.size(), {1, 2}, "width and height");
@@ -45,7 +36,7 @@ struct MorphologyArguments {
   }
   void demand(Demand& d) const {
     const TensorType& in = d.inputs[0];
-    d.needed[0] = window_demand(d.wanted[0], in.shape, axes(in), border());
+    d.needed[0] = window_demand(d.wanted[0], in.shape, axes(in), border_mode);
   }
 
  private:
@@ -72,7 +63,8 @@ inline constexpr auto kMorphologyArguments = std::tuple{
     arg(&MorphologyArguments::iterations, "iterations", "How often this is done.",
         between(0, 10000)),
     arg(&MorphologyArguments::border_mode, "border_mode",
-        "What lies beyond the edge, beside pixels 1234: nothing ('constant'), 11 and 44 "
-        "('replicate'), 32 and 32 ('reflect_101'), 21 and 43 ('reflect') or 34 and 12 ('wrap').")};
+        "What lies beyond the edge, beside pixels 1234: nothing ('constant'), 11 and 44 ('clamp' "
+        "or 'replicate'), 32 and 32 ('reflect_101' or '101'), 21 and 43 ('reflect_1001', '1001' "
+        "or 'reflect') or 34 and 12 ('wrap').")};
 
 }  // namespace stoker

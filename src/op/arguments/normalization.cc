@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/normalization.h"
+#include "op/arguments/normalization.h"
 
 #include "kernels/elements/boxes.h"
 #include "kernels/statistics/sum.h"
-#include "op/loops/reduced_axes.h"
+#include "op/arguments/reduced_axes.h"
 #include "op/rules.h"
 
 namespace stoker {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How groups of elements are normalised: arguments and rules. Values; thread-safe as such.
+// How groups of elements are normalised: arguments and rules.
 #pragma once
 #include <array>
 #include <vector>

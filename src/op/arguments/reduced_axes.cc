@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/reduced_axes.h"
+#include "op/arguments/reduced_axes.h"
 
-#include "op/loops/axes_argument.h"
+#include "op/arguments/axes_argument.h"
 
 namespace stoker {
 

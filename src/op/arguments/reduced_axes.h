@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The axes of operators that reduce: arguments and rules. Values; thread-safe as such.
+// The axes of operators that reduce: arguments and rules.
 #pragma once
 #include <array>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/reshape_arguments.h"
+#include "op/arguments/reshape_arguments.h"
 
 #include <cmath>
 
@@ -73,9 +73,11 @@ TensorType ReshapeArguments::reshaped(const TensorType& in, DType dtype,
             axes, " and ", src_dims ? src_dims->size() : 0, " values, expected as many");
     for (size_t i = 0; i < axes; ++i) {
       const int64_t from = src_dims ? (*src_dims)[i] : static_cast<int64_t>(i);
-      require(rank < 0 || from < rank, "the new axis ", i, " takes the extent of axis ", from,
+      const bool is_there = rank < 0 || from < rank;
+      require(is_there || !src_dims, "argument 'src_dims' names axis ", from,
               " of the input, which has ", rank, " axes");
-      const int64_t extent = from < 0 ? 1 : rank < 0 ? -1 : in.shape[static_cast<int>(from)];
+      const bool is_new = from < 0 || !is_there;
+      const int64_t extent = is_new ? 1 : rank < 0 ? -1 : in.shape[static_cast<int>(from)];
       const float factor = rel_shape ? (*rel_shape)[i] : 1;
       made.push_back(factor < 0 ? kFits : scaled(extent, factor));
     }

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of reshape and reinterpret, and the type that they ask for. Plain values; pure
-// functions; thread-safe.
+// The arguments of reshape and reinterpret, and the type that they ask for.
 #pragma once
 #include <optional>
 
@@ -17,6 +16,7 @@ struct ReshapeArguments {
   std::optional<Small<int64_t>> src_dims;
   std::optional<Layout> layout;
 
+ protected:
   // The type of the output as far as it is known when the graph is built. Throws WrongCall.
   TensorType asked(const Checker& c, DType dtype) const;
   // The type of a sample's output, which has as many bytes as the input. Throws WrongCall.
@@ -34,8 +34,8 @@ inline constexpr auto kReshapeArguments = std::tuple{
     arg(&ReshapeArguments::shape, "shape",
         "The new shape. One extent may be -1: it becomes what fits.", at_least(-1), kPerSample),
     arg(&ReshapeArguments::rel_shape, "rel_shape",
-        "The new extents as multiples of old ones, rounded. One may be negative: it becomes what "
-        "fits. Excludes shape.",
+        "The new extents as multiples of old ones, rounded; an axis that the input lacks counts as "
+        "one of extent 1. One may be negative: it becomes what fits. Excludes shape.",
         kPerSample),
     arg(&ReshapeArguments::src_dims, "src_dims",
         "For each new axis the old one whose extent it takes, times that of rel_shape if that is "

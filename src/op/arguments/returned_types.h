@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments that say what a function of the user's returns. A value; thread-safe as such.
+// The arguments that say what a function of the user's returns.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 
 struct ReturnedTypes {
+  static constexpr Classes kClasses = Classes::kRead;
   int num_outputs = 1;
   std::vector<std::string> dtype = {}, output_layouts = {};
   std::vector<int> ndim = {};
@@ -61,8 +62,7 @@ inline constexpr auto kReturnedTypes = std::make_tuple(
     arg(&ReturnedTypes::output_layouts, "output_layouts",
         "The layout of each output, or of the first ones."),
     arg(&ReturnedTypes::dtype, "dtype",
-        "Dtype of the outputs, one for all or one for each; default: as in the first batch, with "
-        "which the function is then called once more."),
+        "Dtype of the outputs, one for all or one for each; default: as in the first batch."),
     arg(&ReturnedTypes::ndim, "ndim",
         "Number of axes of the outputs' samples, likewise; default: that of their layouts, or as "
         "in the first batch."));

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/shape_argument.h"
+#include "op/arguments/shape_argument.h"
 
 #include <gtest/gtest.h>
 
-#include "op/op.h"
 #include "op/testing.h"
+#include "op/type_of.h"
 
 namespace stoker {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/spatial_axes.h"
+#include "op/arguments/spatial_axes.h"
 
 #include <string>
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which axes of an input lie in space, for operators that take any layout. Pure function;
-// thread-safe.
+// Which axes of an input lie in space, for operators that take any layout.
 #pragma once
 #include <vector>
 

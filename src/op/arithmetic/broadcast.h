@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes and layouts of values that are combined element by element, as NumPy combines them. Pure
-// functions; thread-safe.
+// Shapes and layouts of values that are combined element by element, as NumPy combines them.
 #pragma once
 #include <span>
 

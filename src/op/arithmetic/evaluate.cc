@@ -167,84 +167,117 @@ bool is_one_operation(const Compiled& e, std::span<const View> inputs, const Vie
   return false;
 }
 
+// A compiled expression over these inputs and this output.
+class Machine {
+ public:
+  Machine(const Compiled& e, std::span<const View> inputs, const View& out, const Window* judged,
+          Arena& scratch)
+      : e_(e), out_(out), judged_(judged), is_alone_(is_one_operation(e, inputs, out)) {
+    const int64_t volume = out.shape.volume();
+    chunk_ = is_alone_ ? volume : std::min(kSlot / widest(e), volume);
+    ready_ = scratch.array<Ready>(e.instructions.size());
+    for (size_t k = 0; k < e.instructions.size(); ++k)
+      ready_[k] = made_ready(e.instructions[k], inputs, scratch);
+    const auto depth = static_cast<size_t>(e.depth);
+    slot_ = is_alone_ ? 0 : kSlot;
+    slots_ = scratch.array<std::byte>(depth * 2 * slot_);
+    stack_ = scratch.array<const void*>(depth);
+  }
+
+  void run() {
+    Walk<1> walk(out_.shape, {Track::of(out_, out_.origin)});
+    int64_t first = 0;
+    do {
+      std::byte* row = out_.as<std::byte>() + walk.row[0];
+      for (int64_t k = 0; k < walk.count; k += chunk_)
+        compute(first + k, std::min(chunk_, walk.count - k), row + k * walk.step[0], walk.step[0]);
+      first += walk.count;
+    } while (walk.next());
+  }
+
+ private:
+  using Kind = Instruction::Kind;
+
+  Ready made_ready(const Instruction& i, std::span<const View> inputs, Arena& scratch) const {
+    Ready r{&i};
+    if (i.kind == Kind::kNumber) r.number = repeated(i, chunk_, scratch);
+    if (i.kind == Kind::kInput)
+      r.elements = new (scratch.allocate(sizeof(Elements)))
+          Elements(inputs[i.index], out_, i.type, i.same_bits, chunk_, scratch);
+    if (i.kind == Kind::kWork) {
+      r.row = operation_row(i.operation, i.type);
+      if (!r.row) throw Error("there is no row of this operation");
+    }
+    return r;
+  }
+
+  // Makes elements [first, first + n) of the result, and leaves them at `to`.
+  void compute(int64_t first, int64_t n, std::byte* to, int64_t step) {
+    const bool is_direct = (step == size_of(out_.dtype) || n == 1) && out_.dtype != DType::kFloat16;
+    const size_t count = e_.instructions.size();
+    top_ = 0;
+    for (size_t p = 0; p < count; ++p)
+      do_one(ready_[p], first, n, is_direct && p + 1 == count ? to : nullptr);
+    if (stack_[0] != to)
+      convert_row(stack_[0], e_.stored, size_of(e_.stored), to, out_.dtype, step, n);
+  }
+
+  // `to`: where the result of work is wanted; null: anywhere.
+  void do_one(const Ready& r, int64_t first, int64_t n, std::byte* to) {
+    const Instruction& i = *r.instruction;
+    switch (i.kind) {
+      case Kind::kNumber: stack_[top_++] = r.number; break;
+      case Kind::kInput:
+        stack_[top_] = r.elements->at(first, n, slot_of(top_));
+        ++top_;
+        break;
+      case Kind::kConvert: {
+        std::byte* made = slot_beside(top_ - 1);
+        convert_row(stack_[top_ - 1], i.from, made, i.type, n);
+        stack_[top_ - 1] = made;
+        break;
+      }
+      case Kind::kWork: work(r, first, n, to); break;
+    }
+  }
+
+  void work(const Ready& r, int64_t first, int64_t n, std::byte* to) {
+    const Instruction& i = *r.instruction;
+    const int operands = operands_of(i.operation);
+    top_ -= operands;
+    const void* operand[3] = {};
+    for (int o = 0; o < operands; ++o) operand[o] = stack_[top_ + o];
+    if (i.checks_divisor && has_judged_zero(operand[1], i.type, first, n, out_, judged_))
+      throw SampleError("a whole number is divided by 0");
+    std::byte* made = to ? to : slot_beside(top_);
+    r.row(operand[0], operand[1], operand[2], made, n);
+    stack_[top_++] = made;
+  }
+
+  // Each place of the stack has two slots, as results must not overlap their operands.
+  std::byte* slot_of(int place) const { return slots_ + static_cast<size_t>(place) * 2 * slot_; }
+  std::byte* slot_beside(int place) const {
+    std::byte* first = slot_of(place);
+    return stack_[place] == first ? first + slot_ : first;
+  }
+
+  const Compiled& e_;
+  const View& out_;
+  const Window* judged_;
+  bool is_alone_;
+  int64_t chunk_ = 0;  // elements that are made at a time
+  Ready* ready_ = nullptr;  // by instruction
+  size_t slot_ = 0;  // bytes
+  std::byte* slots_ = nullptr;
+  const void** stack_ = nullptr;
+  int top_ = 0;
+};
+
 }  // namespace
 
 void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch,
               const Window* judged) {
-  using Kind = Instruction::Kind;
-  if (out.shape.volume() == 0) return;
-  const bool is_alone = is_one_operation(e, inputs, out);
-  const int64_t volume = out.shape.volume();
-  const int64_t chunk = is_alone ? volume : std::min(kSlot / widest(e), volume);
-  const size_t count = e.instructions.size();
-  auto* ready = scratch.array<Ready>(count);
-  for (size_t k = 0; k < count; ++k) {
-    const Instruction& i = e.instructions[k];
-    ready[k] = {&i};
-    if (i.kind == Kind::kNumber) ready[k].number = repeated(i, chunk, scratch);
-    if (i.kind == Kind::kInput)
-      ready[k].elements = new (scratch.allocate(sizeof(Elements)))
-          Elements(inputs[i.index], out, i.type, i.same_bits, chunk, scratch);
-    if (i.kind == Kind::kWork) {
-      ready[k].row = operation_row(i.operation, i.type);
-      if (!ready[k].row) throw Error("there is no row of this operation");
-    }
-  }
-  // Each place of the stack has two slots, as results must not overlap their operands.
-  const auto depth = static_cast<size_t>(e.depth), slot = static_cast<size_t>(is_alone ? 0 : kSlot);
-  auto* slots = scratch.array<std::byte>(depth * 2 * slot);
-  auto* stack = scratch.array<const void*>(depth);
-  const auto slot_beside = [&](int place) {
-    std::byte* first = slots + static_cast<size_t>(place) * 2 * slot;
-    return stack[place] == first ? first + slot : first;
-  };
-
-  const DType stored = e.stored;
-  const int64_t size = size_of(out.dtype);
-  Walk<1> walk(out.shape, {Track::of(out, out.origin)});
-  int64_t first = 0;
-  do {
-    for (int64_t k = 0; k < walk.count; k += chunk) {
-      const int64_t n = std::min(chunk, walk.count - k);
-      std::byte* to = out.as<std::byte>() + walk.row[0] + k * walk.step[0];
-      const bool is_direct = (walk.step[0] == size || n == 1) && out.dtype != DType::kFloat16;
-      int top = 0;
-      for (size_t p = 0; p < count; ++p) {
-        const Ready& r = ready[p];
-        const Instruction& i = *r.instruction;
-        switch (i.kind) {
-          case Kind::kNumber: stack[top++] = r.number; break;
-          case Kind::kInput: {
-            std::byte* own = slots + static_cast<size_t>(top) * 2 * slot;
-            stack[top] = r.elements->at(first + k, n, own);
-            ++top;
-            break;
-          }
-          case Kind::kConvert: {
-            std::byte* made = slot_beside(top - 1);
-            convert_row(stack[top - 1], i.from, made, i.type, n);
-            stack[top - 1] = made;
-            break;
-          }
-          case Kind::kWork: {
-            const int operands = operands_of(i.operation);
-            top -= operands;
-            const void* operand[3] = {};
-            for (int o = 0; o < operands; ++o) operand[o] = stack[top + o];
-            if (i.checks_divisor && has_judged_zero(operand[1], i.type, first + k, n, out, judged))
-              throw SampleError("a whole number is divided by 0");
-            std::byte* made = p + 1 == count && is_direct ? to : slot_beside(top);
-            r.row(operand[0], operand[1], operand[2], made, n);
-            stack[top++] = made;
-            break;
-          }
-        }
-      }
-      if (stack[0] != to)
-        convert_row(stack[0], stored, size_of(stored), to, out.dtype, walk.step[0], n);
-    }
-    first += walk.count;
-  } while (walk.next());
+  if (out.shape.volume() > 0) Machine(e, inputs, out, judged, scratch).run();
 }
 
 }  // namespace stoker

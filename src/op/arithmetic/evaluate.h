@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Computes compiled expressions on the CPU. Pure; thread-safe.
+// Computes compiled expressions on the CPU.
 #pragma once
 #include "base/view.h"
 #include "memory/arena.h"

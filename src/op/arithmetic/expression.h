@@ -70,6 +70,8 @@ struct Compiled {
 
 // Throws WrongCall where there is no such operation on these types.
 Compiled compile(const Expression& e, std::span<const DType> inputs);
+// The type of each term. Throws as compile().
+std::vector<DType> types_of_terms(const Expression& e, std::span<const DType> inputs);
 
 // An input in another type, as `cast` converts it.
 Compiled converted(int input, DType to);

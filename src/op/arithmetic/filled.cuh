@@ -3,10 +3,10 @@
 //
 // What operators share that give one number for all elements. For .cu files of operators.
 #pragma once
+#include "op/arguments/shape_argument.h"
 #include "op/arithmetic/evaluate.h"
 #include "op/arithmetic/gpu_evaluate.cuh"
-#include "op/loops/shape_argument.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 
@@ -17,8 +17,8 @@ inline Shape laid_out(const Shape& shape, const Layout& layout) {
   return shape;
 }
 
-// The whole work of an operator without inputs.
-template <int kNumber>
+// The whole work of an operator without inputs, Op.
+template <class Op, int kNumber>
 struct Filled {
   std::optional<Small<int64_t>> shape;
   DType dtype = DType::kInt32;
@@ -35,15 +35,19 @@ struct Filled {
     i.out({dtype, layout, laid_out(shape_asked(shape, i), layout)});
   }
   void run_cpu(Run& r) const { evaluate(number(kNumber, dtype), {}, r.outputs[0], r.scratch); }
-  template <class Op>
   static void run_gpu(GpuRun& r, std::span<const Op* const>) {
     evaluate(r, number(kNumber, r.items[0].outputs[0].dtype));
   }
+
+ private:
+  friend Op;
+  Filled() = default;
 };
 
-// The whole work of an operator whose output has the shape of its input.
-template <int kNumber>
+// The whole work of an operator, Op, whose output has the shape of its input.
+template <class Op, int kNumber>
 struct FilledLike {
+  static constexpr Classes kClasses = Classes::kRead;
   std::optional<DType> dtype;
 
   static constexpr auto arguments() {
@@ -60,10 +64,13 @@ struct FilledLike {
     const View& out = r.outputs[0];
     evaluate(number(kNumber, out.dtype), {}, out, r.scratch);
   }
-  template <class Op>
   static void run_gpu(GpuRun& r, std::span<const Op* const>) {
     evaluate(r, number(kNumber, r.items[0].outputs[0].dtype));
   }
+
+ private:
+  friend Op;
+  FilledLike() = default;
 };
 
 }  // namespace stoker

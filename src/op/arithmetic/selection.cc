@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/selection.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -98,6 +99,105 @@ Range range_of(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t
   return r;
 }
 
+// Goes through the items of a selection and the axes of a tensor side by side.
+class PartFinder {
+ public:
+  PartFinder(const Selection& s, const TensorType& in, const Small<int64_t>* computed)
+      : items_(s.items), in_(in), computed_(computed), rank_(in.shape.rank) {
+    part_.type.dtype = in.dtype;
+    part_.full = in.shape;
+    part_.fixed = Shape::filled(std::max(rank_, 0), 0);
+  }
+
+  Part find() {
+    if (rank_ < 0) {
+      part_.type.shape.rank = -1;
+      return part_;
+    }
+    const auto own = static_cast<int>(std::ranges::count_if(items_, stands_for_axis));
+    require(own <= rank_, "the selection has ", own, " items, the tensor has ", rank_,
+            rank_ == 1 ? " axis" : " axes");
+    for (const Selection::Item& i : items_) take(i, own);
+    const bool has_rest = std::ranges::count(items_, Kind::kRest, &Selection::Item::kind) > 0;
+    if (!has_rest) keep_all(rank_);
+    name_axes();
+    return part_;
+  }
+
+ private:
+  static bool stands_for_axis(const Selection::Item& i) {
+    return i.kind == Kind::kNumber || i.kind == Kind::kRange;
+  }
+
+  // `own`: the items that stand for an axis of the tensor.
+  void take(const Selection::Item& i, int own) {
+    switch (i.kind) {
+      case Kind::kNewAxis:
+        keep(-1, 0, 0, 1);
+        if (i.letter) letters_ += i.letter;
+        break;
+      case Kind::kRest: keep_all(axis_ + rank_ - own); break;
+      case Kind::kNumber: take_number(i.number); break;
+      case Kind::kRange: take_range(i); break;
+    }
+  }
+
+  void take_number(const Selection::Number& number) {
+    const std::optional<int64_t> at = value_of(number, computed_);
+    const int64_t extent = in_.shape[axis_];
+    if (at && extent >= 0) {
+      require(*at >= -extent && *at < extent, "index ", *at, " is out of range for axis ", axis_,
+              ", which has ", extent, extent == 1 ? " position" : " positions");
+      part_.fixed[axis_] = *at < 0 ? *at + extent : *at;
+    }
+    ++axis_;
+  }
+
+  void take_range(const Selection::Item& i) {
+    const int64_t extent = in_.shape[axis_];
+    if (extent < 0 || !known(i.begin) || !known(i.end) || !known(i.step)) {
+      const bool is_whole = !i.begin && !i.end && !i.step;
+      keep(axis_, 0, 1, is_whole ? extent : -1);
+    } else {
+      const Range r = range_of(limit(i.begin), limit(i.end), limit(i.step).value_or(1), extent);
+      keep(axis_, r.start, r.step, r.count);
+    }
+    ++axis_;
+  }
+  std::optional<int64_t> limit(const std::optional<Selection::Number>& n) const {
+    return n ? value_of(*n, computed_) : std::nullopt;
+  }
+  bool known(const std::optional<Selection::Number>& n) const { return !n || limit(n); }
+
+  // Adds an axis to the part; `of` is the tensor's, or -1 for a new one.
+  void keep(int of, int64_t start, int64_t step, int64_t extent) {
+    Shape& shape = part_.type.shape;
+    require(shape.rank < kMaxRank, "the part would have more than ", kMaxRank, " axes");
+    part_.axis[shape.rank] = {of, start, step};
+    shape.push_back(extent);
+    if (of >= 0 && !in_.layout.empty()) letters_ += in_.layout.str()[static_cast<size_t>(of)];
+  }
+  void keep_all(int until) {
+    for (; axis_ < until; ++axis_) keep(axis_, 0, 1, in_.shape[axis_]);
+  }
+
+  // The part has a layout if all its axes have a letter.
+  void name_axes() {
+    for (const Selection::Item& i : items_)
+      require(!i.letter || std::count(letters_.begin(), letters_.end(), i.letter) == 1,
+              "argument 'selection' names a new axis ", i.letter, ", which there is already");
+    if (std::ssize(letters_) == part_.type.shape.rank) part_.type.layout = letters_;
+  }
+
+  const std::vector<Selection::Item>& items_;
+  const TensorType& in_;
+  const Small<int64_t>* computed_;
+  int rank_;
+  Part part_;
+  int axis_ = 0;  // of the tensor, that comes next
+  std::string letters_;
+};
+
 }  // namespace
 
 Selection Selection::read(const std::string& text) {
@@ -117,85 +217,12 @@ Selection Selection::read(const std::string& text) {
   return s;
 }
 
-Part Selection::find(const TensorType& in, const Small<int64_t>* computed) const {
-  const int rank = in.shape.rank;
-  Part p;
-  p.type.dtype = in.dtype;
-  p.full = in.shape;
-  p.fixed = Shape::filled(std::max(rank, 0), 0);
-  if (rank < 0) {
-    p.type.shape.rank = -1;
-    return p;
-  }
-  int own = 0;  // items that stand for an axis of the tensor
-  bool has_rest = false;
-  for (const Item& i : items) {
-    own += i.kind == Kind::kNumber || i.kind == Kind::kRange;
-    has_rest |= i.kind == Kind::kRest;
-  }
-  require(own <= rank, "the selection has ", own, " items, the tensor has ", rank,
-          rank == 1 ? " axis" : " axes");
-  std::string letters;
-  int axis = 0;
-  const auto keep = [&](int of, int64_t start, int64_t step, int64_t extent) {
-    require(p.type.shape.rank < kMaxRank, "the part would have more than ", kMaxRank, " axes");
-    p.axis[p.type.shape.rank] = {of, start, step};
-    p.type.shape.push_back(extent);
-    if (of >= 0 && !in.layout.empty()) letters += in.layout.str()[static_cast<size_t>(of)];
-  };
-  const auto keep_all = [&](int until) {
-    for (; axis < until; ++axis) keep(axis, 0, 1, in.shape[axis]);
-  };
-  const auto known = [&](const std::optional<Number>& n) {
-    return !n || value_of(*n, computed).has_value();
-  };
-  const auto of = [&](const std::optional<Number>& n) {
-    return n ? value_of(*n, computed) : std::nullopt;
-  };
-  for (const Item& i : items) {
-    const int64_t extent = axis < rank ? in.shape[axis] : 0;
-    switch (i.kind) {
-      case Kind::kNewAxis:
-        keep(-1, 0, 0, 1);
-        if (i.letter) letters += i.letter;
-        break;
-      case Kind::kRest: keep_all(axis + rank - own); break;
-      case Kind::kNumber: {
-        const std::optional<int64_t> at = value_of(i.number, computed);
-        if (at && extent >= 0) {
-          require(*at >= -extent && *at < extent, "index ", *at, " is out of range for axis ", axis,
-                  ", which has ", extent, extent == 1 ? " position" : " positions");
-          p.fixed[axis] = *at < 0 ? *at + extent : *at;
-        }
-        ++axis;
-        break;
-      }
-      case Kind::kRange:
-        if (extent < 0 || !known(i.begin) || !known(i.end) || !known(i.step)) {
-          const bool is_whole = !i.begin && !i.end && !i.step;
-          keep(axis, 0, 1, is_whole ? extent : -1);
-        } else {
-          const Range r = range_of(of(i.begin), of(i.end), of(i.step).value_or(1), extent);
-          keep(axis, r.start, r.step, r.count);
-        }
-        ++axis;
-        break;
-    }
-  }
-  if (!has_rest) keep_all(rank);
-  for (const Item& i : items)
-    require(!i.letter || std::count(letters.begin(), letters.end(), i.letter) == 1,
-            "argument 'selection' names a new axis ", i.letter, ", which there is already");
-  if (std::ssize(letters) == p.type.shape.rank) p.type.layout = letters;  // all axes have one
-  return p;
-}
-
 TensorType Selection::type(const TensorType& in, const Small<int64_t>* computed) const {
   // Fewer are refused where one of them is missing.
   require(!computed || computed->size() <= computed_count,
           "an index is one whole number for each sample, got ", computed ? computed->size() : 0,
           " for ", computed_count, "; masks and lists of indices are not taken");
-  return find(in, computed).type;
+  return PartFinder(*this, in, computed).find().type;
 }
 
 bool Selection::keeps_axes() const {
@@ -204,7 +231,7 @@ bool Selection::keeps_axes() const {
 }
 
 Part Selection::part(const Shape& full, const Small<int64_t>& computed) const {
-  return find({DType::kUint8, {}, full}, &computed);
+  return PartFinder(*this, {DType::kUint8, {}, full}, &computed).find();
 }
 
 Window Part::needed(const Window& wanted) const {

@@ -56,9 +56,6 @@ struct Selection {
   bool keeps_axes() const;
   // Requires: the extents are known, and type() threw nothing.
   Part part(const Shape& full, const Small<int64_t>& computed) const;
-
- private:
-  Part find(const TensorType& in, const Small<int64_t>* computed) const;
 };
 
 }  // namespace stoker

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear changes of colours, for color_twist and the operators that do a part of it. Pure
-// functions; thread-safe.
+// Linear changes of colours, for color_twist and the operators that do a part of it.
 #pragma once
+#include "op/arguments/dtype_argument.h"
 #include "op/color/one_block.h"
 #include "op/decode/encoded_picture.h"
-#include "op/dtype_argument.h"
 
 namespace stoker {
 

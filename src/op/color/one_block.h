@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators that are one block. As thread-safe as the operator.
+// The operators that are one block.
 #pragma once
 #include "op/context.h"
 

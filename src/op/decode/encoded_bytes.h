@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first input of all decoders: the bytes of a file. Pure functions; thread-safe.
+// The first input of all decoders: the bytes of a file.
 #pragma once
 #include "codec/codec.h"
 #include "op/context.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/fused/fused.h"
+#include "op/decode/annotated_picture.h"
 #include "op/decode/encoded_bytes.h"
 
 namespace stoker {
@@ -23,25 +24,55 @@ DecodeOptions options_of(const PictureArguments& a) {
 
 bool can_be_output(DType t) { return size_of(t) <= 2 ? t != DType::kBool : t == DType::kFloat32; }
 
+// Requires: the pixels are one number of 8 or 16 bits each.
+uint64_t number_at(const View& pixels, int64_t y, int64_t x) {
+  const auto* at = pixels.as<std::byte>() + (y - pixels.origin[0]) * pixels.strides[0] +
+                   (x - pixels.origin[1]) * pixels.strides[1];
+  if (pixels.dtype == DType::kUint8) return *reinterpret_cast<const uint8_t*>(at);
+  return *reinterpret_cast<const uint16_t*>(at);
+}
+
+// Throws SampleError where a number in the judged window is larger than all numbers of `to`.
+// Requires: as above.
+void require_fit(const View& pixels, const Window& judged, DType to) {
+  const double most = full_intensity(to);
+  if (most >= full_intensity(pixels.dtype)) return;
+  Window w = pixels.covers();
+  for (int a = 0; a < 2; ++a) {
+    w.begin[a] = std::max(w.begin[a], judged.begin[a]);
+    w.end[a] = std::min(w.end[a], judged.end[a]);
+  }
+  for (int64_t y = w.begin[0]; y < w.end[0]; ++y)
+    for (int64_t x = w.begin[1]; x < w.end[1]; ++x) {
+      const uint64_t number = number_at(pixels, y, x);
+      if (static_cast<double>(number) > most)
+        throw SampleError("the class number " + std::to_string(number) + " in row " +
+                          std::to_string(y) + ", column " + std::to_string(x) + " does not fit " +
+                          name_of(to) + "; dtype=types.UINT16 or types.INT32 holds it");
+    }
+}
+
 }  // namespace
 
 TensorType checked_picture(const PictureArguments& a, const Checker& c) {
   require_encoded(c);
-  require(can_be_output(a.dtype), "argument 'dtype' is ", name_of(a.dtype),
-          ", expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
-  const int64_t channels = a.output_type == ImageType::kAny    ? -1
-                           : a.output_type == ImageType::kGray ? 1
-                                                               : 3;
-  return {a.dtype, "HWC", {-1, -1, channels}};
+  if (a.output_type == ImageType::kClasses)
+    require(is_class_dtype(a.dtype), "argument 'dtype' is ", name_of(a.dtype),
+            ", expected an integer type for class numbers (output_type=types.CLASSES)");
+  else
+    require(can_be_output(a.dtype), "argument 'dtype' is ", name_of(a.dtype),
+            ", expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
+  return {a.dtype, "HWC", {-1, -1, fixed_channels(a.output_type)}};
 }
 
-EncodedPicture::EncodedPicture(const PictureArguments& a, const View& encoded)
-    : image_(peek(bytes_of(encoded), options_of(a))),
+EncodedPicture::EncodedPicture(const PictureArguments& a, Inference& i)
+    : image_(peek(bytes_of(i.values[0]), options_of(a))),
       device_{a.jpeg_fancy_upsampling, a.hw_decoder_load, a.hybrid_huffman_threshold},
       whole_(image_.type()),
       part_(Window::all(whole_.shape)) {
   image_.jpeg.use_fast_idct = a.use_fast_idct;
   whole_.dtype = a.dtype;
+  compare_with_annotation(image_, i);
 }
 
 Window EncodedPicture::in_picture(Window w) const {
@@ -70,7 +101,9 @@ void EncodedPicture::decode(Run& r) const {
                    decoded, w, whole_.shape, whole_.layout);
   image_.codec->decode(image_, pixels, judged, r.scratch);
   Block block{Convert{}, whole_.dtype};
-  if (whole_.dtype != decoded) {
+  if (image_.options.output_type == ImageType::kClasses) {
+    require_fit(pixels, judged, whole_.dtype);
+  } else if (whole_.dtype != decoded) {
     const double scale = full_intensity(whole_.dtype) / full_intensity(decoded);
     block.kind = Pointwise{{}, {static_cast<float>(scale)}, {}};
   }
@@ -79,7 +112,8 @@ void EncodedPicture::decode(Run& r) const {
 
 std::optional<DecodeRequest> EncodedPicture::request(const Asking& a) const {
   const bool all_channels = a.wanted.shape()[2] == whole_.shape[2];
-  if (whole_.dtype != image_.info.dtype || !all_channels) return std::nullopt;
+  const bool is_picture = image_.options.output_type != ImageType::kClasses;
+  if (!is_picture || whole_.dtype != image_.info.dtype || !all_channels) return std::nullopt;
   return DecodeRequest{image_, in_picture(a.wanted), in_picture(a.judged), device_};
 }
 

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An encoded image and how a user wants it decoded, for all image decoders. Pure; thread-safe.
+// An encoded image and how a user wants it decoded, for all image decoders.
 #pragma once
 #include <array>
 
 #include "codec/device_decoder.h"
+#include "op/classes.h"
 #include "op/decode/encoded_bytes.h"
 
 namespace stoker {
@@ -13,7 +14,7 @@ namespace stoker {
 template <>
 struct EnumNames<ImageType> {
   static constexpr const char* kType = "ImageType";
-  static constexpr const char* kNames[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"};
+  static constexpr const char* kNames[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA", "CLASSES"};
 };
 
 struct PictureArguments {
@@ -31,10 +32,12 @@ struct PictureArguments {
 inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::output_type, "output_type",
         "Colours of the output: RGB, BGR, GRAY, YCbCr (BT.601), or ANY_DATA for as many channels "
-        "as the file has."),
+        "as the file has. CLASSES gives the numbers that a mask holds, in one channel: the indices "
+        "of a palette, or gray levels as they are stored. Operators behind it keep them."),
     arg(&PictureArguments::dtype, "dtype",
         "Output dtype: UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16. Values are rescaled so that "
-        "full intensity is the largest integer, or 1 for floats."),
+        "full intensity is the largest integer, or 1 for floats. Of CLASSES any integers: nothing "
+        "is rescaled, and a number that does not fit fails the sample."),
     arg(&PictureArguments::adjust_orientation, "adjust_orientation",
         "Turn the picture as its EXIF or XMP orientation says."),
     arg(&PictureArguments::use_fast_idct, "use_fast_idct",
@@ -82,8 +85,9 @@ TensorType checked_picture(const PictureArguments& a, const Checker& c);
 // picture it gives. Requires: the bytes have one dense axis and outlive this.
 class EncodedPicture {
  public:
-  // Reads the header. The part is the whole picture. Throws SampleError, WrongCall.
-  EncodedPicture(const PictureArguments& a, const View& encoded);
+  // Reads the header of input 0. The part is the whole picture. Throws SampleError, also where the
+  // picture is not the one that its annotation describes: Note [Annotated pictures]. WrongCall.
+  EncodedPicture(const PictureArguments& a, Inference& i);
   // The type of the whole picture, in the wanted dtype.
   const TensorType& whole() const { return whole_; }
   // Sets the part, for decoders that crop. Requires: it lies inside the picture.
@@ -107,6 +111,9 @@ class EncodedPicture {
 // What all image decoders do alike. An operator adds its schema, check() and infer(), which keeps
 // an EncodedPicture.
 struct PictureDecoder : PictureArguments {
+  Classes class_rule() const {
+    return output_type == ImageType::kClasses ? Classes::kMade : Classes::kRefused;
+  }
   // A JPEG's rows begin with a whole block, of at most 32 pixels.
   static constexpr int64_t kRowRoom = 128;
   // These change nothing where the CPU decodes.

@@ -24,7 +24,14 @@ class PartOfSound final : public OpenSound {
       throw SampleError("the part begins at frame " + std::to_string(begin_) + ", and there are " +
                         std::to_string(info_.frames));
     info_.frames -= begin_;
-    if (options.duration >= 0) info_.frames = std::min(info_.frames, frames(options.duration));
+    if (options.duration < 0) return;
+    const int64_t wanted = frames(options.duration);
+    // Durations are rounded, and some programs estimate them.
+    if (wanted - info_.frames > info_.rate / 10)
+      throw SampleError(
+          "the part should last " + std::to_string(options.duration) + " s, but only " +
+          std::to_string(static_cast<double>(info_.frames) / info_.rate) + " s are there");
+    info_.frames = std::min(info_.frames, wanted);
   }
   const SoundInfo& info() const override { return info_; }
   void read(int64_t begin, int64_t count, DType dtype, void* out) override {

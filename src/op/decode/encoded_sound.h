@@ -14,7 +14,8 @@ namespace stoker {
 struct SoundOptions {
   float rate = 0;  // frames a second; 0 keeps that of the file
   bool downmix = false;
-  // The part that counts as the sound, in seconds; without a duration, up to the end.
+  // The part that counts as the sound, in seconds; up to the end where the duration is
+  // negative.
   double offset = 0, duration = -1;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernels/elements/boxes.h for a batch, for the .cu files of operators. As thread-safe as the
-// GpuRun.
+// kernels/elements/boxes.h for a batch.
 #pragma once
 #include "kernels/elements/boxes.h"
 #include "op/loops/gpu_each.cuh"

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that pick frames of a sequence. For the .cu files of operators. As
-// thread-safe as the memory.
+// What operators share that pick frames of a sequence.
 #pragma once
 #include "op/loops/join.cuh"
 

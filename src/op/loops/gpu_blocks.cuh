@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // run_blocks() of kernels/fused/fused.h for a batch, for the .cu files of operators that see whole
-// batches. As thread-safe as the GpuRun.
+// batches.
 #pragma once
 #include "kernels/fused_device/batch.h"
 #include "kernels/fused_device/launch.h"

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// blur() and sum_of_blurs() of kernels/neighbourhood/blur.h for a batch, for the .cu files of
-// operators. As thread-safe as the GpuRun.
+// blur() and sum_of_blurs() of kernels/neighbourhood/blur.h for a batch.
 #pragma once
 #include "kernels/neighbourhood/blur.h"
 #include "op/loops/gpu_each.cuh"

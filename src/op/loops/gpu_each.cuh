@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One launch for a ragged batch, and the two loops that most operators need in it: value by value,
-// and element by element. For the .cu files of operators. As thread-safe as the GpuRun.
+// and element by element.
 #pragma once
 #include "device/block_kernel.cuh"
 #include "kernels/convert.h"
@@ -141,7 +141,8 @@ void fill_draws(GpuRun& r, MakeFunction function) {
   set_elements<T>(r, [&](size_t i) { return ValuesByDraws<T, F>{function(i), r.items[i].chance}; });
 }
 
-// Elements in their order, with as few axes as their strides allow: one for a dense view.
+// Elements in their order, with as few axes as their strides allow: one for a dense view. For work
+// along an axis, its stride is 0 (op/loops/gpu_mel.cuh).
 struct Axes {
   Shape shape, strides;
 

@@ -1,26 +1,25 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equalises the histograms of a batch, for the .cu files of operators. As thread-safe as the
-// GpuRun.
+// Equalises the histograms of a batch.
 #pragma once
 #include "kernels/statistics/histogram.h"
 #include "op/loops/gpu_each.cuh"
 
 namespace stoker {
 
-// Counts one value in one part of a plane. No two threads count in the same place.
+// Counts one value in one share of a plane. No two threads count in the same place.
 struct CountValue {
-  static constexpr int64_t kParts = 16;
+  static constexpr int64_t kShares = 16;
   const std::byte* in;  // element 0 of the plane
   Axes axes;
   int64_t elements;
-  uint32_t* counts;  // by part and value
-  int64_t pieces = kParts * 256;
+  uint32_t* counts;  // by share and value
+  int64_t pieces = kShares * 256;
 
   STOKER_HD void run(int64_t k) const {
-    const int64_t part = k / 256, begin = part * elements / kParts;
-    const int64_t end = (part + 1) * elements / kParts;
+    const int64_t share = k / 256, begin = share * elements / kShares;
+    const int64_t end = (share + 1) * elements / kShares;
     uint32_t n = 0;
     for (int64_t e = begin; e < end; ++e)
       n += static_cast<uint8_t>(in[axes.offset(e)]) == static_cast<uint8_t>(k % 256);
@@ -33,7 +32,7 @@ struct EqualizeTable {
   uint8_t* table;
   int64_t pieces = 1;
 
-  STOKER_HD void run(int64_t) const { equalize(Counts{counts, CountValue::kParts}, table); }
+  STOKER_HD void run(int64_t) const { equalize(Counts{counts, CountValue::kShares}, table); }
 };
 
 struct LookUp {
@@ -60,7 +59,7 @@ inline void equalize(GpuRun& r) {
     const Axes axes({out.shape[h], out.shape[w]}, {in.stride[h], in.stride[w]});
     const int64_t n = out.shape[h] * out.shape[w], planes = n && c >= 0 ? out.shape[c] : n > 0;
     if (planes == 0) continue;
-    constexpr int64_t kCounts = CountValue::kParts * 256;
+    constexpr int64_t kCounts = CountValue::kShares * 256;
     auto* count = reinterpret_cast<uint32_t*>(
         r.scratch(static_cast<size_t>(planes * kCounts) * sizeof(uint32_t)));
     auto* table = reinterpret_cast<uint8_t*>(r.scratch(static_cast<size_t>(planes) * 256));

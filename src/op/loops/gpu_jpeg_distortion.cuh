@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// distort_as_jpeg() of kernels/neighbourhood/jpeg_distortion.h for a batch, for the .cu files of
-// operators. As thread-safe as the GpuRun.
+// distort_as_jpeg() of kernels/neighbourhood/jpeg_distortion.h for a batch.
 #pragma once
 #include "kernels/neighbourhood/jpeg_distortion.h"
 #include "op/loops/gpu_each.cuh"
@@ -24,9 +23,9 @@ struct JpegPlanes {
 // Makes a block of a plane from the pixels.
 struct JpegBlock {
   const std::byte* in;  // pixel 0
-  int64_t row_step, column_step, channel_step;
+  int64_t row_stride, column_stride, channel_stride;
   JpegPlanes planes;
-  const JpegSteps* steps;
+  const JpegQuanta* quanta;
   int64_t pieces;  // the blocks of luma, then those of each chroma
 
   STOKER_HD void run(int64_t k) const {
@@ -38,7 +37,7 @@ struct JpegBlock {
     for (int y = 0; y < 8; ++y)
       for (int x = 0; x < 8; ++x)
         v[8 * y + x] = (c ? chroma(top + y, left + x, c) : pixel(top + y, left + x).y) - 128;
-    jpeg::distort<1>(v, steps->of[c > 0]);
+    jpeg::distort<1>(v, quanta->of[c > 0]);
     uint8_t* to = planes.plane(c) + top * planes.pitch(c) + left;
     for (int y = 0; y < 8; ++y)
       for (int x = 0; x < 8; ++x) to[y * planes.pitch(c) + x] = jpeg::byte_of(v[8 * y + x] + 128);
@@ -48,8 +47,8 @@ struct JpegBlock {
   STOKER_HD jpeg::Ycc pixel(int64_t y, int64_t x) const {
     y = y < planes.rows ? y : planes.rows - 1;
     x = x < planes.columns ? x : planes.columns - 1;
-    const auto* at = reinterpret_cast<const uint8_t*>(in + y * row_step + x * column_step);
-    return jpeg::ycc_of(at[0], at[channel_step], at[2 * channel_step]);
+    const auto* at = reinterpret_cast<const uint8_t*>(in + y * row_stride + x * column_stride);
+    return jpeg::ycc_of(at[0], at[channel_stride], at[2 * channel_stride]);
   }
   STOKER_HD int32_t chroma(int64_t y, int64_t x, int c) const {
     const int64_t last = jpeg::chroma_of(planes.rows) - 1;
@@ -97,10 +96,10 @@ void distort_as_jpeg(GpuRun& r, Quality quality) {
     if (out.shape.volume() == 0) continue;
     JpegPlanes planes{nullptr, out.shape[0], out.shape[1]};
     planes.first = reinterpret_cast<uint8_t*>(r.scratch(static_cast<size_t>(planes.bytes())));
-    const JpegSteps steps = JpegSteps::of_quality(quality(i));
+    const JpegQuanta quanta = JpegQuanta::of_quality(quality(i));
     const Strided in = Strided::of(r.items[i].inputs[0]);
     blocks.push_back({in.data + in.offset, in.stride[0], in.stride[1], in.stride[2], planes,
-                      r.put(std::span<const JpegSteps>(&steps, 1)), 6 * planes.units()});
+                      r.put(std::span<const JpegQuanta>(&quanta, 1)), 6 * planes.units()});
     pixels.push_back({planes, out.as<uint8_t>(), out.shape[0] * out.shape[1]});
   }
   run_each(r, std::span<const JpegBlock>(blocks));

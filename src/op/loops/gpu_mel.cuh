@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// sum_by_filters() of kernels/fft/mel.h for a batch, for the .cu files of operators. As thread-safe
-// as the GpuRun.
+// sum_by_filters() of kernels/fft/mel.h for a batch.
 #pragma once
 #include <map>
 

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mixtures for a batch, for the .cu files of operators. As thread-safe as the GpuRun.
+// Mixtures for a batch.
 #pragma once
+#include "op/arguments/mixing.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/loops/mixing.h"
 
 namespace stoker {
 
-// Sixteen bytes of a mixture, or what is left of it. All three are dense.
+// Makes sixteen bytes of a mixture, or what is left of it. It and both inputs are dense.
 template <class T>
 struct MixPieces {
   static constexpr int kRow = kVectorBytes / sizeof(T);
-  struct Part {
+  struct AlignedVector {
     T v[kRow];
   };
   Mix<T> mix;
@@ -35,8 +35,8 @@ struct MixPieces {
                             misalignment(b, kVectorBytes) == 0 &&
                             misalignment(out + at, kVectorBytes) == 0;
     if (rest >= kRow && is_aligned) {
-      const Part x = load_aligned<Part>(a), y = load_aligned<Part>(b);
-      Part mixed;
+      const AlignedVector x = load_aligned<AlignedVector>(a), y = load_aligned<AlignedVector>(b);
+      AlignedVector mixed;
       for (int e = 0; e < kRow; ++e) mixed.v[e] = mix(x.v[e], y.v[e]);
       return store_aligned(out + at, mixed);
     }

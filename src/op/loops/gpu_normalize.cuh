@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// normalize() of kernels/statistics/normalize.h for a batch, for the .cu files of operators. As
-// thread-safe as the GpuRun.
+// normalize() of kernels/statistics/normalize.h for a batch.
 #pragma once
 #include "kernels/fused_device/value.h"
+#include "op/arguments/normalization.h"
 #include "op/loops/gpu_sum.cuh"
-#include "op/loops/normalization.h"
 
 namespace stoker {
 
@@ -76,70 +75,100 @@ struct NormalizeElement {
   }
 };
 
+// Collects what normalizing a batch takes, item by item, and enqueues it.
+class Normalizer {
+ public:
+  explicit Normalizer(GpuRun& r) : r_(r) {}
+
+  // Groups go through all items. Requires: before the first add(), and equal groups.
+  template <class Arguments>
+  void join_items(const Arguments& normalization) {
+    is_joined_ = true;
+    for (size_t i = 0; i < r_.items.size(); ++i) {
+      const View& in = r_.items[i].inputs[0];
+      if (in.shape.volume() == 0) continue;
+      const Window which = normalization(i).groups(in.whole(), Window::all(in.full));
+      all_ += in.shape.volume() / which.shape().volume();
+      ++items_;
+    }
+  }
+
+  void add(size_t i, const Normalization& g) {
+    const View &in = r_.items[i].inputs[0], &out = r_.items[i].outputs[0];
+    if (out.shape.volume() == 0) return;
+    const auto reduced = g.reduced(in.whole());
+    const Window which = g.groups(in.whole(), out.covers());
+    const int64_t groups = which.shape().volume();
+    const GroupNumbers n = numbers(g, which, out.shape.volume() / groups);
+    if (!g.mean) sums_.push_back(task(in, reduced, nullptr, n.centres));
+    if (!g.stddev) squares_.push_back(task(in, reduced, n.centres, n.squares));
+    means_.push_back({n, groups});
+    factors_.push_back({n, groups});
+    const Strided from = Strided::of(in);
+    elements_.push_back({from.data + from.offset, Axes(out.shape, from.stride),
+                         Axes(out.shape, step_between(which, reduced)), n.means, n.factors, g.shift,
+                         out.as<std::byte>(), in.dtype, out.dtype, size_of(out.dtype),
+                         out.shape.volume()});
+  }
+
+  void run() {
+    if (!sums_.empty()) sum_up<Sum>(r_, sums_), add_items(centres_);
+    run_each(r_, std::span<const SetMeans>(means_));
+    if (!squares_.empty()) sum_up<SquaredDistances>(r_, squares_), add_items(distances_);
+    run_each(r_, std::span<const SetFactors>(factors_));
+    run_each(r_, std::span<const NormalizeElement>(elements_));
+  }
+
+ private:
+  // Of the groups `which` of the next item, with so many elements each.
+  GroupNumbers numbers(const Normalization& g, const Window& which, int64_t elements) {
+    const int64_t groups = which.shape().volume(), first = std::ssize(means_) * groups;
+    if (is_joined_ && !centres_)
+      centres_ = room<double>(items_ * groups), distances_ = room<double>(items_ * groups);
+    return {g.spread(),
+            is_joined_ ? all_ : elements,
+            is_joined_ ? centres_ + first : room<double>(groups),
+            is_joined_ ? distances_ + first : room<double>(groups),
+            room<float>(groups),
+            room<float>(groups),
+            put(g.mean, which),
+            put(g.stddev, which)};
+  }
+  template <class T>
+  T* room(int64_t n) {
+    return reinterpret_cast<T*>(r_.scratch(static_cast<size_t>(n) * sizeof(T)));
+  }
+  const float* put(const std::optional<ShapedNumbers>& given, const Window& of) {
+    return given ? r_.put(std::span<const float>(numbers_of(*given, of))) : nullptr;
+  }
+  static SumTask task(const View& in, const std::array<bool, kMaxRank>& reduced,
+                      const double* centres, double* to) {
+    return {in, reduced, centres, reinterpret_cast<std::byte*>(to), DType::kFloat64};
+  }
+  void add_items(double* to) {
+    if (!to) return;
+    const AddItems add{to, items_, means_[0].pieces};
+    run_each(r_, std::span<const AddItems>(&add, 1));
+  }
+
+  GpuRun& r_;
+  bool is_joined_ = false;
+  int64_t all_ = 0, items_ = 0;  // elements of a group in all items; items with elements
+  double *centres_ = nullptr, *distances_ = nullptr;  // of all items
+  std::vector<SumTask> sums_, squares_;
+  std::vector<SetMeans> means_;
+  std::vector<SetFactors> factors_;
+  std::vector<NormalizeElement> elements_;
+};
+
 // normalization(i) gives the arguments of item i. With `whole_batch`, groups go through all items:
 // these have equal groups, and either all or none of them a mean, and so for deviations.
 template <class Arguments>
 void normalize(GpuRun& r, Arguments normalization, bool whole_batch = false) {
-  std::vector<SumTask> sums, squares;
-  std::vector<SetMeans> means;
-  std::vector<SetFactors> factors;
-  std::vector<NormalizeElement> elements;
-  const auto numbers = [&](const std::optional<ShapedNumbers>& given, const Window& of) {
-    return given ? r.put(std::span<const float>(numbers_of(*given, of))) : nullptr;
-  };
-  const auto room = [&]<class T>(T, int64_t n) {
-    return reinterpret_cast<T*>(r.scratch(static_cast<size_t>(n) * sizeof(T)));
-  };
-  int64_t all = 0, items = 0;  // elements of a group in all items; items with elements
-  for (size_t i = 0; whole_batch && i < r.items.size(); ++i) {
-    const View& in = r.items[i].inputs[0];
-    if (in.shape.volume() == 0) continue;
-    const Window which = normalization(i).groups(in.whole(), Window::all(in.full));
-    all += in.shape.volume() / which.shape().volume();
-    ++items;
-  }
-  double *centres = nullptr, *distances = nullptr;  // of a whole batch
-  for (size_t i = 0; i < r.items.size(); ++i) {
-    const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
-    if (out.shape.volume() == 0) continue;
-    const Normalization& g = normalization(i);
-    const auto reduced = g.reduced(in.whole());
-    const Window which = g.groups(in.whole(), out.covers());
-    const int64_t count = which.shape().volume(), item = static_cast<int64_t>(means.size());
-    if (whole_batch && !centres)
-      centres = room(double{}, items * count), distances = room(double{}, items * count);
-    const GroupNumbers n{g.spread(),
-                         whole_batch ? all : out.shape.volume() / count,
-                         whole_batch ? centres + item * count : room(double{}, count),
-                         whole_batch ? distances + item * count : room(double{}, count),
-                         room(float{}, count),
-                         room(float{}, count),
-                         numbers(g.mean, which),
-                         numbers(g.stddev, which)};
-    if (!g.mean)
-      sums.push_back(
-          {in, reduced, nullptr, reinterpret_cast<std::byte*>(n.centres), DType::kFloat64});
-    means.push_back({n, count});
-    if (!g.stddev)
-      squares.push_back(
-          {in, reduced, n.centres, reinterpret_cast<std::byte*>(n.squares), DType::kFloat64});
-    factors.push_back({n, count});
-    const Strided from = Strided::of(in);
-    elements.push_back({from.data + from.offset, Axes(out.shape, from.stride),
-                        Axes(out.shape, step_between(which, reduced)), n.means, n.factors, g.shift,
-                        out.as<std::byte>(), in.dtype, out.dtype, size_of(out.dtype),
-                        out.shape.volume()});
-  }
-  const auto add_items = [&](double* to) {
-    if (!whole_batch || !to) return;
-    const AddItems add{to, items, means[0].pieces};
-    run_each(r, std::span<const AddItems>(&add, 1));
-  };
-  if (!sums.empty()) sum_up<Sum>(r, sums), add_items(centres);
-  run_each(r, std::span<const SetMeans>(means));
-  if (!squares.empty()) sum_up<SquaredDistances>(r, squares), add_items(distances);
-  run_each(r, std::span<const SetFactors>(factors));
-  run_each(r, std::span<const NormalizeElement>(elements));
+  Normalizer normalizer(r);
+  if (whole_batch) normalizer.join_items(normalization);
+  for (size_t i = 0; i < r.items.size(); ++i) normalizer.add(i, normalization(i));
+  normalizer.run();
 }
 
 }  // namespace stoker

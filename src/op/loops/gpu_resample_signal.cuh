@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals of a batch at other sampling rates, for the .cu files of operators. As thread-safe as the
-// GpuRun.
+// Signals of a batch at other sampling rates.
 #pragma once
 #include "kernels/signal/resample_signal.h"
 #include "op/loops/gpu_each.cuh"
@@ -25,7 +24,7 @@ struct PadSignal {
   int64_t step, channel_step;  // in bytes
   int64_t begin, end;  // which values there are; the others do not count
   int64_t before, padded;
-  SignalRange range;
+  SignalScaling scaling;
   float* out;
   int64_t pieces;
 
@@ -34,8 +33,8 @@ struct PadSignal {
     out[k] = 0;
     if (at < begin || at >= end) return;
     with_type(dtype, Load{in + at * step + k / padded * channel_step, out[k]});
-    if (range.offset != 0)
-      out[k] = detail::add_once(detail::mul_once(out[k], range.gain), range.offset);
+    if (scaling.offset != 0)
+      out[k] = detail::add_once(detail::mul_once(out[k], scaling.gain), scaling.offset);
   }
 };
 
@@ -66,7 +65,7 @@ struct ResampleSignal {
 
 // From input 0 to output 0 of a batch. `ratios`: by item.
 inline void resample_signals(GpuRun& r, const SignalWeights& weights,
-                             std::span<const RateRatio> ratios, const SignalRange& range) {
+                             std::span<const RateRatio> ratios, const SignalScaling& scaling) {
   const float* rows = r.put(std::span<const float>(weights.rows));
   std::vector<PadSignal> loads;
   std::vector<ResampleSignal> work;
@@ -81,10 +80,10 @@ inline void resample_signals(GpuRun& r, const SignalWeights& weights,
     const Strided from = Strided::of(in);
     loads.push_back({from.data + from.offset, in.dtype, from.stride[0],
                      has_channels ? from.stride[1] : 0, in.origin[0], in.origin[0] + in.shape[0],
-                     weights.lobes, padded, range, signals, padded * channels});
+                     weights.lobes, padded, scaling, signals, padded * channels});
     SignalResampler resampler = weights.resampler(ratios[i]);
     resampler.weights = rows;
-    work.push_back({resampler, signals, padded, channels, range.factor, out.as<std::byte>(),
+    work.push_back({resampler, signals, padded, channels, scaling.factor, out.as<std::byte>(),
                     out.dtype, size_of(out.dtype), out.shape.volume()});
   }
   run_each(r, std::span<const PadSignal>(loads));

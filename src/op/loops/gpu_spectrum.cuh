@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spectra of a batch of signals, in one launch, for the .cu files of operators. As thread-safe
-// as the GpuRun.
+// The spectra of a batch of signals, in one launch.
 #pragma once
 #include "device/block_kernel.cuh"
 #include "kernels/fft/spectrum.h"

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// sum() of kernels/statistics/sum.h for a batch, for the .cu files of operators. As thread-safe as
-// the GpuRun.
+// sum() of kernels/statistics/sum.h for a batch.
 #pragma once
 #include "kernels/statistics/sum.h"
 #include "op/loops/gpu_each.cuh"
@@ -108,7 +107,7 @@ void sum_as(GpuRun& r, std::span<const SumTask> tasks) {
   run_each(r, std::span<const SumBlocks<Kind>>(blocks));
 }
 
-// The same for inputs of any one dtype. Compiled once, for the kinds of kernels/statistics/sum.h.
+// For inputs of any one dtype. Compiled once, for the kinds of kernels/statistics/sum.h.
 template <template <class> class Kind>
 void sum_up(GpuRun& r, std::span<const SumTask> tasks);
 

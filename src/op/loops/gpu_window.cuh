@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elements that are made of their neighbours, for a batch: median(), extremes() and correlate() of
-// kernels/neighbourhood/, for the .cu files of operators. As thread-safe as the GpuRun.
+// kernels/neighbourhood/.
 #pragma once
 #include "kernels/neighbourhood/correlate.h"
 #include "kernels/neighbourhood/extremes.h"

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that put their inputs side by side along an axis of the output. For the .cu
-// files of operators. As thread-safe as the memory.
+// What operators share that put their inputs side by side along an axis of the output.
 #pragma once
 #include "kernels/copy_runs.h"
 #include "op/loops/gpu_each.cuh"
@@ -18,8 +17,8 @@ inline Window part_of(Window wanted, int axis, int64_t begin, int64_t extent) {
   return wanted;
 }
 
-// The copy of an input's part of an output.
-struct JoinedPart {
+// Copies an input to its part of the output.
+struct JoinedInput {
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
   Runs runs;
@@ -27,7 +26,7 @@ struct JoinedPart {
   int word = 1;
 
   // Requires: in.full differs from out.full along the axis alone, and `in` covers its part.
-  JoinedPart(const View& in, const View& out, int axis, int64_t begin) {
+  JoinedInput(const View& in, const View& out, int axis, int64_t begin) {
     const Window w = part_of(out.covers(), axis, begin, in.full[axis]);
     if (w.shape().volume() == 0) return;
     from = in.as<const std::byte>();
@@ -70,37 +69,37 @@ struct JoinedPart {
 
 // Adds the parts of all inputs, one behind the other.
 inline void add_parts(std::span<const View> inputs, const View& out, int axis,
-                      std::vector<JoinedPart>& parts) {
+                      std::vector<JoinedInput>& parts) {
   int64_t begin = 0;
   for (const View& in : inputs) {
-    if (const JoinedPart part(in, out, axis, begin); part.runs.bytes > 0) parts.push_back(part);
+    if (const JoinedInput part(in, out, axis, begin); part.runs.bytes > 0) parts.push_back(part);
     begin += in.full[axis];
   }
 }
 
 inline void join(std::span<const View> inputs, const View& out, int axis) {
-  std::vector<JoinedPart> parts;
+  std::vector<JoinedInput> parts;
   add_parts(inputs, out, axis, parts);
   if (parts.empty()) return;
-  const JoinedPart& first = parts[0];
+  const JoinedInput& first = parts[0];
   bool are_alternating = alternate(first.runs, parts.size());
   std::vector<const std::byte*> from;
-  for (const JoinedPart& p : parts) {
+  for (const JoinedInput& p : parts) {
     const int64_t before = static_cast<int64_t>(from.size()) * first.runs.bytes;
     are_alternating = are_alternating && p.runs == first.runs && p.to == first.to + before;
     from.push_back(p.from);
   }
   if (are_alternating) return copy_alternating(first.runs, from, first.to);
-  for (const JoinedPart& p : parts) copy_runs(p.runs, p.from, p.to);
+  for (const JoinedInput& p : parts) copy_runs(p.runs, p.from, p.to);
 }
 
 // join() for output 0 of a batch: inputs(i) and axis(i) are those of item i.
 template <class Inputs, class Axis>
 void join(GpuRun& r, Inputs inputs, Axis axis) {
-  std::vector<JoinedPart> parts;
+  std::vector<JoinedInput> parts;
   for (size_t i = 0; i < r.items.size(); ++i)
     add_parts(inputs(i), r.items[i].outputs[0], axis(i), parts);
-  run_each(r, std::span<const JoinedPart>(parts));
+  run_each(r, std::span<const JoinedInput>(parts));
 }
 
 // The axis that an argument names, which counts from the end if it is negative. Throws WrongCall.

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the operators share that reduce values to means, deviations or extremes: their rules and
-// both halves of their work. For the .cu files of operators. As thread-safe as the memory.
+// both halves of their work.
 #pragma once
 #include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
 #include "kernels/statistics/moment.h"
-#include "op/dtype_argument.h"
+#include "op/arguments/dtype_argument.h"
+#include "op/arguments/reduced_axes.h"
+#include "op/classes.h"
 #include "op/loops/gpu_sum.cuh"
-#include "op/loops/reduced_axes.h"
 #include "op/rules.h"
 
 namespace stoker {
@@ -104,25 +105,47 @@ void moments(GpuRun& r, bool squares, MakeAxes axes, MakeMoment moment) {
   run_each(r, std::span<const SetMoment>(results));
 }
 
-// mean, mean_square and rms.
+// The arguments of mean, mean_square and rms.
 struct MeanArguments : ReducedAxes, DtypeArgument {
   TensorType result(const TensorType& in) const {
     return reduced_type(in, dtype.value_or(mean_type(in.dtype)));
   }
+};
+inline constexpr auto kMeanInputs = ports({.name = "input", .help = "Any tensor."});
+inline constexpr auto kMeanDtype =
+    arg(&DtypeArgument::dtype, "dtype",
+        "Output dtype; default: FLOAT, or FLOAT64 where the input is. Values are rounded and "
+        "saturate.");
+
+// The whole work of one of them, Op: the mean of the values or of their squares, or its root.
+template <class Op, bool kSquares, bool kIsRoot>
+struct MeanOperator : MeanArguments {
+  static constexpr Classes kClasses = Classes::kRead;
+
   void check(Checker& c) const { c.out(result(c.in())); }
   void infer(Inference& i) const { i.out(result(i.inputs[0])); }
   void demand(Demand& d) const { d.needed[0] = needed(d.inputs[0], d.wanted[0]); }
 
-  void run(Run& r, bool squares, const Averaging& moment) const {
+  void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];
     const auto volume = static_cast<size_t>(out.shape.volume());
-    double* zeros = squares ? r.scratch.array<double>(volume) : nullptr;
-    if (squares) std::fill_n(zeros, volume, 0.0);
-    moments(reduced_part(*this, in, out), flags(in.whole()).data(), zeros, moment, out, r.scratch);
+    double* zeros = kSquares ? r.scratch.array<double>(volume) : nullptr;
+    if (kSquares) std::fill_n(zeros, volume, 0.0);
+    moments(reduced_part(*this, in, out), flags(in.whole()).data(), zeros, {.is_root = kIsRoot},
+            out, r.scratch);
   }
+  static void run_gpu(GpuRun& r, std::span<const Op* const> items) {
+    moments(
+        r, kSquares, [&](size_t i) { return *items[i]; },
+        [](size_t) { return Averaging{.is_root = kIsRoot}; });
+  }
+
+ private:
+  friend Op;
+  MeanOperator() = default;
 };
 
-// variance and std_dev.
+// The arguments of variance and std_dev.
 struct SpreadArguments : ReducedAxes {
   int ddof = 0;
 
@@ -143,16 +166,32 @@ struct SpreadArguments : ReducedAxes {
     require(fits, "input 'mean' has the shape ", means, ", expected one number or ", t.shape);
     return t;
   }
+};
+
+// The whole work of one of them, Op.
+template <class Op, bool kIsRoot>
+struct SpreadOperator : SpreadArguments {
+  static constexpr Classes kClasses = Classes::kRead;
+
   void check(Checker& c) const { c.out(result(c.inputs)); }
   void infer(Inference& i) const { i.out(result(i.inputs)); }
   void demand(Demand& d) const { d.needed[0] = needed(d.inputs[0], d.wanted[0]); }
 
-  void run(Run& r, bool is_root) const {
+  void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];
     const double* centres = centres_of(r.inputs[1], out, r.scratch);
-    moments(reduced_part(*this, in, out), flags(in.whole()).data(), centres, {is_root, ddof}, out,
+    moments(reduced_part(*this, in, out), flags(in.whole()).data(), centres, {kIsRoot, ddof}, out,
             r.scratch);
   }
+  static void run_gpu(GpuRun& r, std::span<const Op* const> items) {
+    moments(
+        r, true, [&](size_t i) { return *items[i]; },
+        [&](size_t i) { return Averaging{kIsRoot, items[i]->ddof}; });
+  }
+
+ private:
+  friend Op;
+  SpreadOperator() = default;
 };
 inline constexpr auto kSpreadInputs =
     ports({.name = "input", .help = "Any tensor."},

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that add noise, element by element: both halves of their work. For the .cu
-// files of operators. As thread-safe as the memory.
+// What operators share that add noise, element by element: both halves of their work.
 #pragma once
 #include "kernels/elements/fill.h"
 #include "kernels/elements/map.h"
@@ -13,12 +12,11 @@
 
 namespace stoker {
 
-// On a device: element k of a dense output becomes what `noise` makes of the element of the input
-// and of the number of the draws, which several elements may share.
-template <class Noise>
-struct NoisyElement {
-  Noise noise;
-  Chance chance;
+// On a device: element k of a dense output becomes what `change` makes of the element of the input
+// and of a number, which several elements may share.
+template <class Change>
+struct NumberedElement {
+  Change change;
   const std::byte* in;
   Axes elements, numbers;
   DType dtype;
@@ -28,15 +26,24 @@ struct NoisyElement {
 
   STOKER_HD void run(int64_t k) const {
     const double v = number_of<double>(load_value(in + elements.offset(k), dtype));
+    store_value(value_of(change(v, numbers.offset(k)), dtype), out + k * size);
+  }
+};
+
+// Adds the noise of the draws with the number.
+template <class Noise>
+struct DrawnNoise {
+  Noise noise;
+  Chance chance;
+
+  STOKER_HD double operator()(double v, int64_t number) const {
     constexpr int kDraws = Noise::kDraws, kValues = Noise::kValues;
-    const int64_t number = numbers.offset(k);
     uint32_t draws[kDraws];
     float drawn[kValues];
     for (int d = 0; d < kDraws; ++d)
       draws[d] = chance.bits(static_cast<uint64_t>(number / kValues * kDraws + d));
     noise(draws, drawn);
-    const double made = noise.of(v, drawn[number % kValues]);
-    store_value(value_of(made, dtype), out + k * size);
+    return noise.of(v, drawn[number % kValues]);
   }
 };
 
@@ -79,18 +86,50 @@ void add_noise(Run& r, const Noise& noise, int shared_axis) {
     map<T, T, float>(out, AddNoise<T, Noise>{noise}, in, drawn);
   });
 }
-// noise(i) and shared_axis(i) are those of item i.
-template <class MakeNoise, class MakeAxis>
-void add_noise(GpuRun& r, MakeNoise noise, MakeAxis shared_axis) {
-  std::vector<NoisyElement<decltype(noise(size_t{0}))>> all;
+// change(i) and shared_axis(i) are those of item i.
+template <class MakeChange, class MakeAxis>
+void change_elements(GpuRun& r, MakeChange change, MakeAxis shared_axis) {
+  std::vector<NumberedElement<decltype(change(size_t{0}))>> all;
   for (size_t i = 0; i < r.items.size(); ++i) {
     const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
     const Strided s = Strided::of(in);
-    all.push_back({noise(i), r.items[i].chance, s.data + s.offset, Axes(out.full, in.strides),
+    all.push_back({change(i), s.data + s.offset, Axes(out.full, in.strides),
                    Axes(out.full, numbers_without(out.full, shared_axis(i))), out.dtype,
                    size_of(out.dtype), out.as<std::byte>(), out.shape.volume()});
   }
   run_each(r, std::span(std::as_const(all)));
+}
+// The same for noise(i).
+template <class MakeNoise, class MakeAxis>
+void add_noise(GpuRun& r, MakeNoise noise, MakeAxis shared_axis) {
+  using Drawn = DrawnNoise<decltype(noise(size_t{0}))>;
+  const auto drawn = [&](size_t i) { return Drawn{noise(i), r.items[i].chance}; };
+  change_elements(r, drawn, shared_axis);
+}
+
+template <class To, class Change>
+struct ChangeElement {
+  Change change;
+  STOKER_HD To operator()(To v, int64_t number) const {
+    return convert<To>(change(convert<double>(v), number));
+  }
+};
+// change_elements() for one sample, where no elements share a number.
+template <class Change>
+void change_elements(Run& r, const Change& change) {
+  const View &in = r.inputs[0], &out = r.outputs[0];
+  const int64_t volume = out.shape.volume();
+  auto* numbers = r.scratch.array<int64_t>(static_cast<size_t>(volume));
+  const View all = View::window(numbers, DType::kInt64, out.covers(), out.full);
+  const Shape strides = View::dense_strides(out.full, 1);
+  const Axes places(out.shape, strides);
+  int64_t first = 0;
+  for (int a = 0; a < out.full.rank; ++a) first += out.origin[a] * strides[a];
+  for (int64_t k = 0; k < volume; ++k) numbers[k] = first + places.offset(k);
+  with_type(out.dtype, [&](auto v) {
+    using T = decltype(v);
+    map<T, T, int64_t>(out, ChangeElement<T, Change>{change}, in, all);
+  });
 }
 
 // Not all whole numbers of 64 bits are doubles.

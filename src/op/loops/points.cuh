@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What operators share that move points, whose coordinates are the last axis of a tensor: both
-// halves of their work. For the .cu files of operators. As thread-safe as the memory.
+// halves of their work.
 #pragma once
 #include "kernels/convert.h"
 #include "kernels/fused_device/value.h"
@@ -109,7 +109,7 @@ inline void move_row(const MovedPoints& p, const std::byte* from, int64_t stride
   }
 }
 
-// The same for floats and a matrix that only scales.
+// move_row() for floats and a matrix that only scales.
 inline void scale_row(const PointMatrix& m, const float* from, float* to, int64_t n) {
   constexpr int64_t kSome = 60;  // a multiple of any number of coordinates
   double weight[kSome], offset[kSome];

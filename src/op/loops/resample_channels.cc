@@ -20,13 +20,13 @@ View channel_of(View v, int64_t channel) {
 }  // namespace
 
 void resample_channels(const SignalResampler& r, const View& in, const View& out,
-                       const SignalRange& range, Arena& scratch) {
+                       const SignalScaling& scaling, Arena& scratch) {
   const PaddedSignal signal(r, in.shape[0], scratch);
   const float* const phases = phase_weights(r, out.shape[0], scratch);
   float* values = scratch.array<float>(static_cast<size_t>(out.shape[0]));
   Block to_float{Convert{}, DType::kFloat32};
-  if (range.is_moved()) to_float.kind = Pointwise{{}, {range.gain}, {range.offset}};
-  const Block to_output{Pointwise{{}, {range.factor}, {}}, out.dtype};
+  if (scaling.is_shifted()) to_float.kind = Pointwise{{}, {scaling.gain}, {scaling.offset}};
+  const Block to_output{Pointwise{{}, {scaling.factor}, {}}, out.dtype};
   const int64_t first = out.shape.rank == 1 ? 0 : out.origin[1];
   const int64_t channels = out.shape.rank == 1 ? 1 : out.shape[1];
   for (int64_t c = first; c < first + channels; ++c) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals at another sampling rate, for what holds several beside each other. Pure; thread-safe.
+// Signals at another sampling rate, for what holds several beside each other.
 #pragma once
 #include "base/view.h"
 #include "kernels/signal/resample_signal.h"
@@ -11,24 +11,24 @@ namespace stoker {
 // How numbers become those of another dtype: on the way in times `gain`, plus `offset`, on the way
 // out times `factor`. Floats and signed integers reach from -full to full and unsigned ones from 0,
 // so silence of the one is not silence of the other.
-struct SignalRange {
+struct SignalScaling {
   float factor = 1, gain = 1, offset = 0;
 
-  static SignalRange between(DType from, DType to) {
+  static SignalScaling between(DType from, DType to) {
     const auto is_unsigned = [](DType t) { return !info(t).is_float && !info(t).is_signed; };
     const double full = full_intensity(from);
-    SignalRange r{.factor = static_cast<float>(full_intensity(to) / full)};
+    SignalScaling r{.factor = static_cast<float>(full_intensity(to) / full)};
     if (is_unsigned(from) == is_unsigned(to)) return r;
     r.gain = is_unsigned(from) ? 2 : 0.5f;
     r.offset = static_cast<float>(is_unsigned(from) ? -full : full / 2);
     return r;
   }
-  bool is_moved() const { return offset != 0; }
+  bool is_shifted() const { return offset != 0; }
 };
 
-// Resamples along the first axis. Views have the shape (frames) or (frames,
-// channels), and any dtypes. Requires: `in` covers what SignalResampler::needed says of `out`.
+// Resamples along the first axis. Views have the shape (frames) or (frames, channels), and any
+// dtypes. Requires: `in` covers what SignalResampler::needed says of `out`.
 void resample_channels(const SignalResampler& r, const View& in, const View& out,
-                       const SignalRange& range, Arena& scratch);
+                       const SignalScaling& scaling, Arena& scratch);
 
 }  // namespace stoker

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that take each pixel from another place of an image: both halves of their
-// work. For the .cu files of operators. As thread-safe as the memory.
+// What operators share that take each pixel from another place of a picture: both halves of their
+// work.
 #pragma once
 #include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
@@ -18,13 +18,13 @@ struct Coordinates {
   double y, x;
 };
 
-// An image, whose places are told by coordinates. Throws WrongCall where it is too large for that.
-inline TensorType with_places(const TensorType& image) {
-  const int rank = image.shape.rank;
+// A picture, whose places are told by coordinates. Throws WrongCall where it is too large for that.
+inline TensorType with_places(const TensorType& picture) {
+  const int rank = picture.shape.rank;
   for (int a : {rank - 3, rank - 2})
-    require(image.shape[a] < int64_t{1} << 28, "the image has the shape ", image.shape,
+    require(picture.shape[a] < int64_t{1} << 28, "the picture has the shape ", picture.shape,
             ", expected fewer than 2^28 rows and columns");
-  return image;
+  return picture;
 }
 
 // Makes each pixel of `out`, of layout HWC, of what lies in `in`, which is whole.
@@ -50,7 +50,7 @@ void displace(const View& in, const View& out, const Placing& how, const Where& 
   }
 }
 
-// The same on a device, for one value. F has
+// displace() on a device, for one value. F has
 // `STOKER_HD Coordinates operator()(int64_t y, int64_t x) const`.
 template <class F>
 struct DisplacedValue {
@@ -58,7 +58,7 @@ struct DisplacedValue {
   bool is_moved;  // else the value stays where it is
   const std::byte* in;  // at full position 0
   int64_t channel;  // bytes from one to the next
-  WarpSource source;
+  WarpInput source;
   Placing how;
   DType type;
   int size;
@@ -75,8 +75,8 @@ struct DisplacedValue {
     const auto load = [&](int64_t offset) { return load_value(from + offset, type); };
     if (!is_moved) return load(y * source.stride[0] + x * source.stride[1]);
     const Coordinates at = where(y, x);
-    const int64_t place[WarpSource::kMost] = {place_of(at.y, how.is_between()),
-                                              place_of(at.x, how.is_between()), 0};
+    const int64_t place[WarpInput::kMost] = {place_of(at.y, how.is_between()),
+                                             place_of(at.x, how.is_between()), 0};
     const DeviceValue fill = value_of(how.fill, type);
     if (!how.is_between()) return source.nearest(place, fill, load);
     if (how.is_wide())
@@ -90,7 +90,7 @@ struct DisplacedValue {
     return is_wide(type) ? between<double>(place, fill, load) : between<float>(place, fill, load);
   }
   template <class N, class Load>
-  STOKER_HD DeviceValue weighed(const int64_t (&place)[WarpSource::kMost], const DeviceValue& fill,
+  STOKER_HD DeviceValue weighed(const int64_t (&place)[WarpInput::kMost], const DeviceValue& fill,
                                 const Load& load) const {
     const PlaceTaps y(place[0], how.filter), x(place[1], how.filter);
     return value_of(filtered<N>(y, x, source, number_of<N>(fill),
@@ -98,7 +98,7 @@ struct DisplacedValue {
                     type);
   }
   template <class N, class Load>
-  STOKER_HD DeviceValue between(const int64_t (&place)[WarpSource::kMost], const DeviceValue& fill,
+  STOKER_HD DeviceValue between(const int64_t (&place)[WarpInput::kMost], const DeviceValue& fill,
                                 const Load& load) const {
     return value_of(source.between<FloatMean<N>>(place, number_of<N>(fill),
                                                  [&](int64_t o) { return number_of<N>(load(o)); }),
@@ -106,22 +106,22 @@ struct DisplacedValue {
   }
 };
 
-// One image of a batch on a device.
-struct DisplacedImage {
+// One picture of a batch on a device.
+struct DisplacedPicture {
   View in, out;
   Placing how;
   bool is_moved = true;
 };
 
-// Makes `count` images: image(i) and where(i) are those of item i.
-template <class Image, class MakeWhere>
-void displace(GpuRun& r, size_t count, Image image, MakeWhere where) {
+// Makes `count` pictures: picture(i) and where(i) are those of item i.
+template <class Picture, class MakeWhere>
+void displace(GpuRun& r, size_t count, Picture picture, MakeWhere where) {
   using F = decltype(where(size_t{0}));
   std::vector<DisplacedValue<F>> all;
   for (size_t i = 0; i < count; ++i) {
-    const DisplacedImage d = image(i);
+    const DisplacedPicture d = picture(i);
     const Strided s = Strided::of(d.in);
-    WarpSource source{.clamped = false};
+    WarpInput source{.border = Border::kConstant};
     for (int a = 0; a < 2; ++a) source.extent[a] = d.in.full[a], source.stride[a] = s.stride[a];
     all.push_back({where(i), d.is_moved, s.data + s.offset, s.stride[2], source, d.how, d.in.dtype,
                    size_of(d.in.dtype), d.out.as<std::byte>(), d.out.full[1], d.in.full[2],
@@ -130,11 +130,18 @@ void displace(GpuRun& r, size_t count, Image image, MakeWhere where) {
   run_each(r, std::span(std::as_const(all)));
 }
 
-// The arguments of operators that move the pixels of an image.
+// The arguments of operators that move the pixels of a picture.
 struct DisplacementArguments {
   float fill_value = 0;
   Filter interp_type = Filter::kNearest;
   int mask = 1;
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) {
+    std::optional<Filter> filter = interp_type;
+    take_nearest(c, "interp_type", filter);
+    require_class_fill(c, "fill_value", {fill_value});
+  }
 
   void check(Checker& c) const {
     require_warp_filter(interp_type);
@@ -151,12 +158,12 @@ struct DisplacementArguments {
   // where(i) gives the coordinates for item i.
   template <class Op, class MakeWhere>
   static void run(GpuRun& r, std::span<const Op* const> items, MakeWhere where) {
-    const auto image = [&](size_t i) {
+    const auto picture = [&](size_t i) {
       const BatchItem& item = r.items[i];
-      return DisplacedImage{item.inputs[0], item.outputs[0], items[i]->placing(),
-                            items[i]->mask != 0};
+      return DisplacedPicture{item.inputs[0], item.outputs[0], items[i]->placing(),
+                              items[i]->mask != 0};
     };
-    displace(r, items.size(), image, where);
+    displace(r, items.size(), picture, where);
   }
 };
 inline constexpr auto kDisplacementArguments = std::tuple{

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which filter resamples an axis, for resize and random_resized_crop. Pure functions; thread-safe.
+// Which filter resamples an axis, for resize and random_resized_crop.
 #pragma once
 #include <optional>
 
+#include "op/classes.h"
 #include "op/context.h"
 #include "op/schema.h"
 
@@ -18,14 +19,30 @@ struct EnumNames<Filter> {
                                            "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
 };
 
+// Nearest neighbour is the only filter that keeps class numbers: chooses it unless another one was
+// asked for. Throws WrongCall.
+void take_nearest(const Checker& c, const char* argument, std::optional<Filter>& filter);
+
+enum class ResizeBorder : uint8_t { kOmit, kClamp };
+template <>
+struct EnumNames<ResizeBorder> {
+  static constexpr const char* kType = "str";
+  static constexpr const char* kNames[] = {"omit", "clamp"};
+};
+
 struct FilterArguments {
-  Filter interp_type = Filter::kLinear;
-  std::optional<Filter> min_filter = {}, mag_filter = {};
+  std::optional<Filter> interp_type = {}, min_filter = {}, mag_filter = {};
   bool antialias = true;
+  ResizeBorder border = ResizeBorder::kOmit;
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c);
 };
 inline constexpr auto kFilterArguments = std::tuple{
     arg(&FilterArguments::interp_type, "interp_type",
-        "The filter, unless min_filter or mag_filter is given.", kPerSample),
+        "The filter, unless min_filter or mag_filter is given. Default: INTERP_LINEAR, and "
+        "INTERP_NN for class numbers.",
+        kPerSample),
     arg(&FilterArguments::min_filter, "min_filter",
         "The filter along axes that shrink; default: interp_type.", kPerSample),
     arg(&FilterArguments::mag_filter, "mag_filter",
@@ -33,6 +50,9 @@ inline constexpr auto kFilterArguments = std::tuple{
     arg(&FilterArguments::antialias, "antialias",
         "Widen the filter along axes that shrink, so that fine patterns do not turn into coarse "
         "ones. No effect on nearest neighbour."),
+    arg(&FilterArguments::border, "border",
+        "Where a filter reaches beyond the edge: leave that out, as Pillow does ('omit'), or take "
+        "the outermost pixel again ('clamp')."),
 };
 
 // The axis whose output positions [0, out) cover the input interval [lo, hi); hi < lo mirrors.

@@ -7,7 +7,7 @@
 
 namespace stoker {
 
-TensorType ResizeArguments::checked_resize(const Checker& c) const {
+TensorType ResizeArguments::checked_resize(Checker& c) const {
   const auto given = [&](const char* name, bool constant) {
     return constant || c.is_computed(name);
   };
@@ -26,16 +26,7 @@ TensorType ResizeArguments::checked_resize(const Checker& c) const {
     throw GraphError("the size is given more than once: " + all +
                      "; it is size, or resize_x/y/z, or resize_shorter, or resize_longer");
   }
-  const auto require_pixels = [](const char* name, float v) {
-    require(std::abs(v) >= 1 || v == 0, "argument '", name, "' is ", v,
-            ", expected pixels: whole numbers, not a share of the input's");
-  };
-  for (size_t i = 0; size && i < size->size(); ++i) require_pixels("size", (*size)[i]);
-  for (const auto& [name, v] :
-       {std::pair("resize_x", resize_x), std::pair("resize_y", resize_y),
-        std::pair("resize_z", resize_z), std::pair("resize_shorter", resize_shorter),
-        std::pair("resize_longer", resize_longer)})
-    require_pixels(name, v);
+  warn_of_shares(c);
   require(mode == ResizeMode::kDefault || !(shorter || longer),
           "argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
   require(region == given("roi_end", roi_end.has_value()),
@@ -50,10 +41,25 @@ TensorType ResizeArguments::checked_resize(const Checker& c) const {
   return t;
 }
 
+// A size below a pixel gives one pixel, and who asks for it probably means a share.
+void ResizeArguments::warn_of_shares(Checker& c) const {
+  const auto warn = [&](const char* name, float v) {
+    if (v != 0 && std::abs(v) < 1)
+      c.warning = "argument '" + std::string(name) + "' is " + to_string(to_value(v)) +
+                  ", which gives one pixel: sizes are pixels, not shares of the input's";
+  };
+  for (size_t i = 0; size && i < size->size(); ++i) warn("size", (*size)[i]);
+  warn("resize_x", resize_x);
+  warn("resize_y", resize_y);
+  warn("resize_z", resize_z);
+  warn("resize_shorter", resize_shorter);
+  warn("resize_longer", resize_longer);
+}
+
 Block ResizeArguments::resample(const TensorType& in) const {
   require_lengths(in.layout);
-  const Axes axes(in.layout);
-  ResizeRequest asked = request(axes, in.shape);
+  const ResizedAxes axes(in.layout);
+  ResizeRequest asked = size_request(axes, in.shape);
   const bool is_empty = drop_empty_axes(axes, in.shape, asked);
   const ResizeResult result = resize_extents(asked);
   if (is_empty) {
@@ -70,7 +76,7 @@ Block ResizeArguments::resample(const TensorType& in) const {
 }
 
 void ResizeArguments::require_lengths(const Layout& layout) const {
-  const int64_t rank = Axes(layout).rank;
+  const int64_t rank = ResizedAxes(layout).rank;
   const auto require_length = [&](const char* what, const std::optional<Small<float>>& list,
                                   int64_t least) {
     if (list)
@@ -85,7 +91,7 @@ void ResizeArguments::require_lengths(const Layout& layout) const {
 
 // An axis without pixels has none after resizing either, and no part in the scale of the others.
 // Returns whether there is one.
-bool ResizeArguments::drop_empty_axes(const Axes& axes, const Shape& in, ResizeRequest& r) {
+bool ResizeArguments::drop_empty_axes(const ResizedAxes& axes, const Shape& in, ResizeRequest& r) {
   bool is_empty = false;
   for (int i = 0; i < axes.rank; ++i) {
     if (in[axes.axis[i]] > 0) continue;
@@ -103,7 +109,7 @@ double ResizeArguments::size_of_axis(int i, char letter) const {
   return letter == 'W' ? resize_x : letter == 'H' ? resize_y : resize_z;
 }
 
-ResizeRequest ResizeArguments::request(const Axes& axes, const Shape& in) const {
+ResizeRequest ResizeArguments::size_request(const ResizedAxes& axes, const Shape& in) const {
   ResizeRequest r;
   r.rank = axes.rank;
   r.mode = resize_shorter != 0  ? ResizeMode::kNotSmaller
@@ -126,7 +132,7 @@ Shape ResizeArguments::checked_shape(const Checker& c, const TensorType& in) con
   static constexpr const char* kDeciding[] = {"size",      "resize_x",       "resize_y",
                                               "resize_z",  "resize_shorter", "resize_longer",
                                               "roi_start", "roi_end"};
-  const Axes axes(in.layout);
+  const ResizedAxes axes(in.layout);
   const bool any_computed = std::any_of(std::begin(kDeciding), std::end(kDeciding),
                                         [&](auto n) { return c.is_computed(n); });
   const bool own = (mode == ResizeMode::kDefault || mode == ResizeMode::kStretch) &&
@@ -138,7 +144,7 @@ Shape ResizeArguments::checked_shape(const Checker& c, const TensorType& in) con
     known = known && extent > 0;
     extent = std::max<int64_t>(extent, 1);
   }
-  const ResizeResult r = any_computed ? ResizeResult{} : resize_extents(request(axes, some));
+  const ResizeResult r = any_computed ? ResizeResult{} : resize_extents(size_request(axes, some));
   Shape s = in.shape;
   for (int i = 0; i < axes.rank; ++i) {
     const bool fixed = !any_computed && (known || (own && size_of_axis(i, axes.letter[i]) != 0));

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of resize, and what they ask for. Plain values; pure functions; thread-safe.
+// The arguments of resize, and what they ask for.
 #pragma once
 #include <array>
 
-#include "op/dtype_argument.h"
+#include "op/arguments/dtype_argument.h"
 #include "op/resize/filter.h"
 #include "op/resize/size.h"
 
@@ -19,27 +19,30 @@ struct ResizeArguments : FilterArguments, DtypeArgument {
   bool subpixel_scale = true, roi_relative = false;
 
   // The spatial axes, outermost first.
-  struct Axes {
+  struct ResizedAxes {
     int rank = 0;
     int axis[kMaxSpatial] = {};
     char letter[kMaxSpatial] = {};
-    explicit Axes(const Layout& layout) {
+    explicit ResizedAxes(const Layout& layout) {
       for (int a = 0; a < layout.rank(); ++a)
         if (char c = layout.letters[a]; c == 'D' || c == 'H' || c == 'W')
           axis[rank] = a, letter[rank++] = c;
     }
   };
 
-  // The type of the resized input as far as it is known before the run. Throws WrongCall.
-  TensorType checked_resize(const Checker& c) const;
   // The block for an input of this type. Throws WrongCall.
   Block resample(const TensorType& in) const;
 
+ protected:
+  // The type of the resized input as far as it is known before the run. Throws WrongCall.
+  TensorType checked_resize(Checker& c) const;
+
  private:
   void require_lengths(const Layout& layout) const;
+  void warn_of_shares(Checker& c) const;
   double size_of_axis(int i, char letter) const;
-  ResizeRequest request(const Axes& axes, const Shape& in) const;
-  static bool drop_empty_axes(const Axes& axes, const Shape& in, ResizeRequest& r);
+  ResizeRequest size_request(const ResizedAxes& axes, const Shape& in) const;
+  static bool drop_empty_axes(const ResizedAxes& axes, const Shape& in, ResizeRequest& r);
   Shape checked_shape(const Checker& c, const TensorType& in) const;
 };
 inline constexpr auto kResizeArguments = std::tuple{

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resizing, a crop of the result, and its mirror image: arguments and blocks. Plain values; pure
-// functions; thread-safe.
+// Resizing, a crop of the result, and its mirror image: arguments and blocks.
 #pragma once
 #include "op/resize/resize_arguments.h"
 #include "op/window/crop_window.h"
@@ -41,7 +40,8 @@ inline constexpr auto kResizedCropInputs =
            .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"});
 inline constexpr auto kResizedCropOutputs = ports({.name = "output", .help = "The window."});
 inline constexpr auto kResizedCropArguments =
-    std::tuple_cat(kCropArguments, kCropDepthArguments,
+    std::tuple_cat(kResizeArguments, kFilterArguments, std::tuple{kDtypeArgument}, kCropArguments,
+                   kCropDepthArguments,
                    std::tuple{arg(&ResizedCrop::mirror, "mirror",
                                   "1 swaps left and right, 2 top and bottom, 4 front and back of a "
                                   "volume; sums of these do several.",

@@ -124,6 +124,9 @@ TEST(ResampleAxis, ChoosesTheFilter) {
   EXPECT_EQ(axis(0, 5).filter, Filter::kLinear);
   a = {.interp_type = Filter::kGaussian};
   EXPECT_EQ(axis(0, 30).radius, 3);
+  EXPECT_FALSE(axis(0, 30).clamped);
+  a.border = ResizeBorder::kClamp;
+  EXPECT_TRUE(axis(0, 30).clamped);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "op/loops/axes_argument.h"
+#include "op/arguments/axes_argument.h"
 #include "op/rules.h"
 
 namespace stoker {

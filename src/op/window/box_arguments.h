@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of boxes in a tensor, several of which may be given in one list. Values;
-// thread-safe as such.
+// The arguments of boxes in a tensor, several of which may be given in one list.
 #pragma once
 #include <vector>
 

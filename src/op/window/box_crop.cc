@@ -81,7 +81,7 @@ void BoxLayout::write(const SpaceBox& box, float* row) const {
 
 bool BoxCrop::has_ratios(const double* extent) const {
   const double x = extent[0] * full[0], y = extent[1] * full[1];
-  const auto fits = [](const Range& r, double a, double b) {
+  const auto fits = [](const Bounds& r, double a, double b) {
     return a >= r.least * b * (1 - kTiny) && a <= r.most * b * (1 + kTiny);
   };
   if (!fits(ratio[0], x, y)) return false;
@@ -90,7 +90,7 @@ bool BoxCrop::has_ratios(const double* extent) const {
   return fits(ratio[1], x, z) && fits(ratio[2], y, z);
 }
 
-bool BoxCrop::place(Chance& chance, Found& f) const {
+bool BoxCrop::choose_position(Chance& chance, Found& f) const {
   double extent[SpaceBox::kMost];
   for (int a = 0; a < dims; ++a)
     extent[a] = is_fixed ? crop[a] / full[a]
@@ -159,7 +159,7 @@ BoxCrop::Found BoxCrop::draw(std::span<const SpaceBox> boxes, Chance& chance) co
     for (int i = 0; i < attempts && done < std::max(enough, kMostAttempts); ++i) {
       ++done;
       Found f;
-      if (!place(chance, f)) continue;
+      if (!choose_position(chance, f)) continue;
       for (size_t b = 0; b < boxes.size(); ++b)
         if (keeps(boxes[b], f.window)) f.kept.push_back(b);
       const double reached = overlap(boxes, f.window);

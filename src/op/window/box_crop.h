@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A random window that keeps bounding boxes, for random_bbox_crop and ssd_random_crop. Plain
-// values; pure functions; thread-safe.
+// A random window that keeps bounding boxes, for random_bbox_crop and ssd_random_crop.
 #pragma once
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "base/philox.h"
+#include "base/chance/philox.h"
 #include "base/view.h"
 
 namespace stoker {
@@ -44,7 +43,7 @@ struct BoxCrop {
     bool whole = false;  // no window: the picture as it is
     double threshold = 0;  // the least overlap with boxes
   };
-  struct Range {
+  struct Bounds {
     double least = 1, most = 1;
   };
   int dims = 2;
@@ -54,8 +53,8 @@ struct BoxCrop {
   std::optional<double> least_visible;  // share of a box; none: its centre is in the window
   int attempts = 1;  // with one option
   int64_t total_attempts = -1;  // after which no other option is tried; -1: until a window is good
-  Range scaling;
-  Range ratio[SpaceBox::kMost] = {};  // of extents x / y, x / z, y / z
+  Bounds scaling;
+  Bounds ratio[SpaceBox::kMost] = {};  // of extents x / y, x / z, y / z
   double full[SpaceBox::kMost] = {1, 1, 1};  // extents of the picture
   bool is_fixed = false;  // windows have the extents `crop`, and whole places
   double crop[SpaceBox::kMost] = {};
@@ -74,7 +73,7 @@ struct BoxCrop {
  private:
   static constexpr int64_t kMostAttempts = 100000;
 
-  bool place(Chance& chance, Found& f) const;
+  bool choose_position(Chance& chance, Found& f) const;
   bool has_ratios(const double* extent) const;
   // Of the boxes: the least overlap, or the greatest if one of them is enough.
   double overlap(std::span<const SpaceBox> boxes, const SpaceBox& window) const;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boxes as inputs and outputs of operators that drop some of them. Pure functions; thread-safe.
+// Boxes as inputs and outputs of operators that drop some of them.
 #pragma once
 #include <algorithm>
 #include <limits>

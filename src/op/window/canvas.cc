@@ -7,13 +7,13 @@
 
 namespace stoker {
 
-SpatialAxes::SpatialAxes(const TensorType& t) {
+CanvasAxes::CanvasAxes(const TensorType& t) {
   for (int a = 0; a < t.layout.rank(); ++a)
     if (const char c = t.layout.letters[a]; c == 'D' || c == 'H' || c == 'W')
       extent[rank] = t.shape[a], axis[rank++] = a;
 }
 
-void SizeArgument::set_size(const SpatialAxes& axes, int64_t* canvas) const {
+void SizeArgument::set_size(const CanvasAxes& axes, int64_t* canvas) const {
   constexpr int64_t kEnd = int64_t{1} << 28;  // Warp
   if (!size.empty())
     require_count("argument 'size'", size.size(), {axes.rank}, "one for each of the axes D, H, W");
@@ -28,14 +28,14 @@ void SizeArgument::set_size(const SpatialAxes& axes, int64_t* canvas) const {
   }
 }
 
-Warp SizeArgument::on_canvas(const SpatialAxes& axes, Warp w) const {
+Warp SizeArgument::on_canvas(const CanvasAxes& axes, Warp w) const {
   std::copy_n(axes.axis, axes.rank, w.axis);
   std::copy_n(axes.extent, axes.rank, w.out);
   set_size(axes, w.out);
   return w;
 }
 
-void CanvasArguments::set_canvas(const SpatialAxes& axes, int64_t* canvas) const {
+void CanvasArguments::set_canvas(const CanvasAxes& axes, int64_t* canvas) const {
   if (keep_size) std::copy_n(axes.extent, axes.rank, canvas);
   set_size(axes, canvas);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The size of what a warp makes: arguments and rules. Plain values; pure functions; thread-safe.
+// The size of what a warp makes: arguments and rules.
 #pragma once
 #include "op/context.h"
 #include "op/rules.h"
@@ -10,21 +10,21 @@
 namespace stoker {
 
 // The axes D, H and W, outermost first.
-struct SpatialAxes {
+struct CanvasAxes {
   int rank = 0;
   int axis[Warp::kMost] = {};
   int64_t extent[Warp::kMost] = {};
 
-  explicit SpatialAxes(const TensorType& t);
+  explicit CanvasAxes(const TensorType& t);
 };
 
 struct SizeArgument {
   Small<float> size = {};
 
   // Replaces the size that the operator has found, if the argument says so. Throws WrongCall.
-  void set_size(const SpatialAxes& axes, int64_t* canvas) const;
+  void set_size(const CanvasAxes& axes, int64_t* canvas) const;
   // The warp on these axes, of that size or that of the input. Throws WrongCall.
-  Warp on_canvas(const SpatialAxes& axes, Warp w = {}) const;
+  Warp on_canvas(const CanvasAxes& axes, Warp w = {}) const;
 };
 inline constexpr auto kSizeArgument =
     arg(&SizeArgument::size, "size", "Output size, (H, W) or (D, H, W); rounded to whole pixels.",
@@ -34,7 +34,9 @@ struct CanvasArguments : SizeArgument {
   bool keep_size = false;
 
   // Replaces the size that the operator has found, if the arguments say so. Throws WrongCall.
-  void set_canvas(const SpatialAxes& axes, int64_t* canvas) const;
+  void set_canvas(const CanvasAxes& axes, int64_t* canvas) const;
+
+ protected:
   // The type of the output as far as it is known before the run. made(type) has the shape for an
   // input of known shape. `computed`: whether another node computes what decides it.
   template <class Made>
@@ -42,7 +44,7 @@ struct CanvasArguments : SizeArgument {
                             const Made& made) const {
     require(!keep_size || (size.empty() && !c.is_computed("size")),
             "arguments 'size' and 'keep_size' do not go together");
-    const SpatialAxes axes(in);
+    const CanvasAxes axes(in);
     // With all extents known or one in their place, so that the rules are checked in any case.
     TensorType some = in;
     for (int a = 0; a < in.shape.rank; ++a) some.shape[a] = std::max<int64_t>(some.shape[a], 1);

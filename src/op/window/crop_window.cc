@@ -16,9 +16,9 @@ int depth_axis(const Layout& layout) {
 }
 
 // For D, H and W: the axis in the layout, or -1.
-struct Axes {
+struct DepthHeightWidth {
   int axis[3];
-  explicit Axes(const Layout& l) : axis{depth_axis(l), l.find('H'), l.find('W')} {}
+  explicit DepthHeightWidth(const Layout& l) : axis{depth_axis(l), l.find('H'), l.find('W')} {}
 };
 
 struct Extents {
@@ -62,7 +62,7 @@ void require_fitting(const CropArguments& a, const Checker& c) {
 Shape cropped_shape(const CropArguments& a, OutOfBounds policy, const Checker& c,
                     const TensorType& in) {
   static constexpr const char* kExtents[] = {"crop_d", "crop_h", "crop_w"};
-  const Axes axes(in.layout);
+  const DepthHeightWidth axes(in.layout);
   const bool all_computed = c.is_computed("crop");
   const Extents e = all_computed ? Extents{} : requested(a);
   require(axes.axis[0] >= 0 || !a.crop || a.crop->size() < 3,
@@ -89,7 +89,7 @@ Shape checked_crop(const CropArguments& a, OutOfBounds policy, const Checker& c,
 
 Window crop_window(const CropArguments& a, std::optional<OutOfBounds> policy,
                    const TensorType& in) {
-  const Axes axes(in.layout);
+  const DepthHeightWidth axes(in.layout);
   const Shape s = cropped_shape(a, policy.value_or(OutOfBounds::kError), {},
                                 in);  // nothing is computed any more
   const float position[] = {a.crop_pos_z, a.crop_pos_y, a.crop_pos_x};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The window that the crop arguments choose, for crop, crop_mirror_normalize and
-// decoders.image_crop. Pure functions; thread-safe.
+// decoders.image_crop.
 #pragma once
 #include <optional>
 

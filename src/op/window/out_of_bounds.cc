@@ -25,7 +25,8 @@ bool reaches_outside(const Window& w, const Shape& full) {
   return false;
 }
 
-Window settle(const Window& wanted, const TensorType& in, std::optional<OutOfBounds> policy) {
+Window settle(const Window& wanted, const TensorType& in, std::optional<OutOfBounds> policy,
+              const std::string& hint) {
   Window w = wanted;
   for (int a = 0; a < in.shape.rank; ++a) {
     if (!reaches_outside(w, in.shape, a)) continue;
@@ -34,7 +35,8 @@ Window settle(const Window& wanted, const TensorType& in, std::optional<OutOfBou
             in.shape[a],
             policy
                 ? "; out_of_bounds_policy='pad' fills what is outside, 'trim_to_shape' cuts it off"
-                : "");
+                : "",
+            hint);
     if (policy == OutOfBounds::kPad) continue;
     w.begin[a] = std::clamp<int64_t>(w.begin[a], 0, in.shape[a]);
     w.end[a] = std::clamp<int64_t>(w.end[a], w.begin[a], in.shape[a]);

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What crop, slice and crop_mirror_normalize do with windows that reach outside. Pure functions;
-// thread-safe.
+// What crop, slice and crop_mirror_normalize do with windows that reach outside.
 #pragma once
 #include <optional>
 
-#include "op/context.h"
+#include "op/classes.h"
 #include "op/schema.h"
 
 namespace stoker {
@@ -21,6 +20,9 @@ struct EnumNames<OutOfBounds> {
 struct OutOfBoundsArguments {
   OutOfBounds out_of_bounds_policy = OutOfBounds::kError;
   Small<float> fill_values = {0};
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) { require_class_fill(c, "fill_values", fill_values); }
 };
 inline constexpr auto kOutOfBoundsArguments = std::tuple{
     arg(&OutOfBoundsArguments::out_of_bounds_policy, "out_of_bounds_policy",
@@ -32,8 +34,9 @@ inline constexpr auto kOutOfBoundsArguments = std::tuple{
 };
 
 // The window after the policy, which is 'error' where an operator has no such argument. Throws
-// WrongCall under 'error' when `w` reaches outside `in`.
-Window settle(const Window& w, const TensorType& in, std::optional<OutOfBounds> policy);
+// WrongCall, with the hint at its end, under 'error' when `w` reaches outside `in`.
+Window settle(const Window& w, const TensorType& in, std::optional<OutOfBounds> policy,
+              const std::string& hint = "");
 
 // Cuts an already settled window out of `in`. Throws WrongCall when there is neither one fill
 // value nor one per channel.

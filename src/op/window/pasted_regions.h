@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Regions of images that are pasted onto one canvas: arguments and rules. Values; thread-safe.
+// Regions of pictures that are pasted onto one canvas: arguments and rules. Values; thread-safe.
 #pragma once
 #include <vector>
 
@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-// A region of one image: height and width at [0] and [1].
+// A region of one picture: height and width at [0] and [1].
 struct PastedRegion {
   int64_t from[2], to[2], extent[2];
 };
@@ -22,11 +22,11 @@ struct PastedArguments {
 
   // Throws WrongCall where arguments exclude each other.
   void check(const Checker& c) const;
-  // Throws WrongCall where a list is not for so many regions.
+  // Throws WrongCall where a list is not for this many regions.
   void check_counts(size_t regions) const;
-  // The regions of images with these heights and widths. Throws WrongCall where they do not fit the
-  // images, or a canvas of that height and width.
-  std::vector<PastedRegion> regions(std::span<const std::array<int64_t, 2>> images,
+  // The regions of pictures with these heights and widths. Throws WrongCall where they do not fit
+  // the pictures, or a canvas of that height and width.
+  std::vector<PastedRegion> regions(std::span<const std::array<int64_t, 2>> pictures,
                                     const std::array<int64_t, 2>& canvas) const;
 };
 

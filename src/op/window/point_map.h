@@ -3,7 +3,7 @@
 //
 // Maps between pictures that a matrix gives, for warp_affine and warp_perspective. Scripts write a
 // row for x, one for y, for volumes one for z, and for a perspective one for the divisor. Blocks
-// have the outermost axis first. Pure; thread-safe.
+// have the outermost axis first.
 #pragma once
 #include "kernels/block.h"
 #include "op/context.h"
@@ -36,6 +36,7 @@ struct MatrixArguments {
   Small<float> matrix = {};
   bool inverse_map = true;
 
+ protected:
   // Whether the matrix is known when the graph is built. Throws WrongCall unless it is given once.
   bool is_matrix_known(const Checker& c) const;
   // The matrix of the second input, if it is there, or that of the argument.

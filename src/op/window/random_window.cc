@@ -21,12 +21,12 @@ struct Size {
   int64_t height, width;
 };
 
-struct Picture {
+struct WindowLimits {
   int64_t height, width;
   double least_area, most_area;    // in pixels
   double least_ratio, most_ratio;  // width / height
 
-  Picture(const RandomWindowArguments& a, int64_t h, int64_t w)
+  WindowLimits(const RandomWindowArguments& a, int64_t h, int64_t w)
       : height(h),
         width(w),
         least_area(a.random_area[0] * area(h, w)),
@@ -49,31 +49,34 @@ struct Picture {
   }
 };
 
-Size draw_size(const Picture& p, Chance& chance) {
-  const double area = p.least_area + (p.most_area - p.least_area) * chance.uniform();
-  const double low = exact::log(p.least_ratio), high = exact::log(p.most_ratio);
+Size draw_size(const WindowLimits& limits, Chance& chance) {
+  const double area = limits.least_area + (limits.most_area - limits.least_area) * chance.uniform();
+  const double low = exact::log(limits.least_ratio), high = exact::log(limits.most_ratio);
   const double ratio = exact::exp(low + (high - low) * chance.uniform());
-  return {Picture::whole(std::sqrt(area / ratio) + 0.5),
-          Picture::whole(std::sqrt(area * ratio) + 0.5)};
+  return {WindowLimits::whole(std::sqrt(area / ratio) + 0.5),
+          WindowLimits::whole(std::sqrt(area * ratio) + 0.5)};
 }
 
-Size largest_size(const Picture& p) {
-  Size s{p.height, p.width};
-  const double ratio = static_cast<double>(p.width) / static_cast<double>(p.height);
-  if (ratio > p.most_ratio) s.width = p.widest();
-  else if (ratio < p.least_ratio) s.height = p.tallest();
-  const double shrink = std::sqrt(std::min(1.0, p.most_area / Picture::area(s.height, s.width)));
-  return {Picture::whole(static_cast<double>(s.height) * shrink),
-          Picture::whole(static_cast<double>(s.width) * shrink)};
+Size largest_size(const WindowLimits& limits) {
+  Size s{limits.height, limits.width};
+  const double ratio = static_cast<double>(limits.width) / static_cast<double>(limits.height);
+  if (ratio > limits.most_ratio) s.width = limits.widest();
+  else if (ratio < limits.least_ratio) s.height = limits.tallest();
+  const double shrink =
+      std::sqrt(std::min(1.0, limits.most_area / WindowLimits::area(s.height, s.width)));
+  return {WindowLimits::whole(static_cast<double>(s.height) * shrink),
+          WindowLimits::whole(static_cast<double>(s.width) * shrink)};
 }
 
-Size random_size(const Picture& p, int attempts, Chance& chance) {
+Size random_size(const WindowLimits& limits, int attempts, Chance& chance) {
   // In very wide or tall pictures, no window of an allowed ratio has the least area.
-  if (Picture::area(p.height, p.widest()) < p.least_area) return {p.height, p.widest()};
-  if (Picture::area(p.tallest(), p.width) < p.least_area) return {p.tallest(), p.width};
+  if (WindowLimits::area(limits.height, limits.widest()) < limits.least_area)
+    return {limits.height, limits.widest()};
+  if (WindowLimits::area(limits.tallest(), limits.width) < limits.least_area)
+    return {limits.tallest(), limits.width};
   for (int i = 0; i < attempts; ++i)
-    if (const Size s = draw_size(p, chance); p.fits(s)) return s;
-  return largest_size(p);
+    if (const Size s = draw_size(limits, chance); limits.fits(s)) return s;
+  return largest_size(limits);
 }
 
 }  // namespace
@@ -85,7 +88,7 @@ void check_random_window(const RandomWindowArguments& a) {
 
 PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width,
                           Chance chance) {
-  const Size s = random_size(Picture(a, height, width), a.num_attempts, chance);
+  const Size s = random_size(WindowLimits(a, height, width), a.num_attempts, chance);
   PlaneWindow w{0, 0, s.height, s.width};
   w.y = chance.uniform_int(height - w.height + 1);
   w.x = chance.uniform_int(width - w.width + 1);

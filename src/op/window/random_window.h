@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A window of random area, aspect ratio and place, for random_resized_crop, random_crop_generator
-// and decoders.image_random_crop. Pure functions; thread-safe.
+// and decoders.image_random_crop.
 #pragma once
 #include "op/context.h"
 #include "op/schema.h"

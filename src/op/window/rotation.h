@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The geometry of rotate: canvases and maps. Lists are by axis, outermost first: (H, W) or (D, H,
-// W). Pure functions; thread-safe.
+// W).
 //
 // Note [Canvas]
 // A canvas holds the whole rotated picture, up to a hundredth of a position. Each of its extents

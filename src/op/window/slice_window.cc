@@ -10,7 +10,7 @@ namespace stoker {
 
 namespace {
 
-struct Span {
+struct Interval {
   double begin, end;
 };
 
@@ -67,14 +67,14 @@ void require_lengths(const SliceArguments& a, size_t axes) {
 }
 
 double given(const View& list, size_t i) {
-  const double number = detail::element(list, static_cast<int64_t>(i));
+  const double number = element(list, static_cast<int64_t>(i));
   return list.dtype == DType::kFloat32 ? shortest(static_cast<float>(number)) : number;
 }
 
 // Start and size are added before they are scaled, so that fractions of 0.1 and 0.9 reach the end
 // of the axis exactly.
-Span positional(const SliceArguments& a, const View& anchors, const View& sizes, size_t i,
-                int64_t extent) {
+Interval positional(const SliceArguments& a, const View& anchors, const View& sizes, size_t i,
+                    int64_t extent) {
   const double full = static_cast<double>(extent);
   const double anchor = given(anchors, i), size = given(sizes, i);
   const bool relative_anchor = a.normalized_anchor && info(anchors.dtype).is_float;
@@ -84,7 +84,7 @@ Span positional(const SliceArguments& a, const View& anchors, const View& sizes,
   return {begin, begin + (relative_shape ? size * full : size)};
 }
 
-Span named(const SliceArguments& a, size_t i, int64_t extent) {
+Interval named(const SliceArguments& a, size_t i, int64_t extent) {
   const auto at = [&](const Small<int64_t>& list) {
     return static_cast<double>(list.at_or_only(i));
   };
@@ -144,13 +144,25 @@ Window slice_window(const SliceArguments& a, const TensorType& in, const View* a
   for (size_t i = 0; i < sliced.size(); ++i) {
     const int axis = sliced[i];
     const int64_t extent = in.shape[axis];
-    const Span s = anchor ? positional(a, *anchor, *size, i, extent) : named(a, i, extent);
+    const Interval s = anchor ? positional(a, *anchor, *size, i, extent) : named(a, i, extent);
     w.begin[axis] = rounded(s.begin);
     w.end[axis] = rounded(s.end);
     require(w.begin[axis] <= w.end[axis], "the window of axis ", axis, " ends at ", w.end[axis],
             ", before its start ", w.begin[axis]);
   }
   return w;
+}
+
+std::string order_hint(const Window& w, const SliceArguments& a, const TensorType& in,
+                       const View* anchor, const View* size) {
+  if (a.axes || a.axis_names || !reaches_outside(w, in.shape)) return {};
+  const Small<int> xy = sliced_axes(a, in);
+  SliceArguments other = a;
+  other.axes = Small<int>{xy[1], xy[0]};
+  if (reaches_outside(slice_window(other, in, anchor, size), in.shape)) return {};
+  return "; it would fit if the numbers are in the order (y, x): axis_names='HW' takes them so, "
+         "the "
+         "default is (x, y)";
 }
 
 }  // namespace stoker

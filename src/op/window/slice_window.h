@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The window that the slice arguments or inputs choose, for slice and decoders.image_slice. Pure
-// functions; thread-safe.
+// The window that the slice arguments or inputs choose, for slice and decoders.image_slice.
 #pragma once
 #include <optional>
 
@@ -66,5 +65,10 @@ Shape checked_slice(const SliceArguments& a, OutOfBounds policy, const Checker& 
 // null where the inputs are missing. Throws WrongCall.
 Window slice_window(const SliceArguments& a, const TensorType& in, const View* anchor,
                     const View* size);
+
+// For the error about this window where it reaches outside: what to do if it was given as (y, x)
+// though the order is (x, y), which shows by its fitting then; else "".
+std::string order_hint(const Window& w, const SliceArguments& a, const TensorType& in,
+                       const View* anchor, const View* size);
 
 }  // namespace stoker

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Affine maps as matrices, which the operators transforms.* make and join. Plain values; pure
-// functions; thread-safe.
+// Affine maps as matrices, which the operators transforms.* make and join.
 #pragma once
 #include <algorithm>
 
@@ -40,7 +39,7 @@ struct Affine {
       }
     return p;
   }
-  // The same with this point, which had been the origin, in its place. Requires: T is 0.
+  // Makes this point stay where it is, as the origin did before. Requires: T is 0.
   void centre_at(const std::optional<Small<float>>& point) {
     for (int i = 0; point && i < rank; ++i) {
       m[i][rank] = static_cast<double>(point->at_or_only(i));

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "op/dtype_argument.h"
+#include "op/arguments/dtype_argument.h"
 #include "op/loops/gpu_resample_signal.cuh"
 #include "op/loops/resample_channels.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::audio {
 
@@ -71,7 +71,7 @@ struct AudioResample : DtypeArgument {
     const View &in = r.inputs[0], &out = r.outputs[0];
     if (out.shape.volume() == 0) return;
     resample_channels(weights->resampler(ratio(in.full[0])), in, out,
-                      SignalRange::between(in.dtype, out.dtype), r.scratch);
+                      SignalScaling::between(in.dtype, out.dtype), r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const AudioResample* const> items) {
     std::vector<RateRatio> ratios;
@@ -79,7 +79,7 @@ struct AudioResample : DtypeArgument {
       ratios.push_back(items[i]->ratio(r.items[i].inputs[0].full[0]));
     const BatchItem& first = r.items[0];
     resample_signals(r, *items[0]->weights, ratios,
-                     SignalRange::between(first.inputs[0].dtype, first.outputs[0].dtype));
+                     SignalScaling::between(first.inputs[0].dtype, first.outputs[0].dtype));
   }
 
   static std::vector<Case> cases() {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/gpu_mel.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_math.h"
 #include "op/loops/gpu_mel.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::audio {
 

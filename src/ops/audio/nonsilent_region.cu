@@ -4,7 +4,7 @@
 #include "kernels/elements/boxes.h"
 #include "kernels/signal/window_power.h"
 #include "op/loops/gpu_sum.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::audio {
 
@@ -18,7 +18,7 @@ struct NonsilentRegion {
     WindowPower<T> windows;
     double* sums;
     int64_t pieces;
-    STOKER_HD void run(int64_t b) const { windows.sum_block(b, sums + b * windows.window); }
+    STOKER_HD void run(int64_t b) const { windows.sum_block(b, sums + b * windows.length); }
   };
   // The number of a window that is loud, else -1, which is also the largest uint32.
   struct LoudWindow {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/boxes.h"
 #include "kernels/fft/spectrum.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::audio {
 

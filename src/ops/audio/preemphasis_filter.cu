@@ -4,7 +4,7 @@
 #include "kernels/fused_device/value.h"
 #include "kernels/strided_copy.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 

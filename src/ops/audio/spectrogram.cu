@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/gpu_spectrum.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::audio {
 
@@ -49,7 +49,9 @@ struct Spectrogram {
   }
 
   TensorType spectra(const TensorType& in) const {
-    const int64_t bins = transform() / 2 + 1, count = windows().count(signal_length(in.shape));
+    const int64_t length = signal_length(in.shape);
+    require(length != 0, "the signal has no values, so it has no spectrum");
+    const int64_t bins = transform() / 2 + 1, count = windows().count(length);
     const Shape shape = layout.find('f') == 0 ? Shape{bins, count} : Shape{count, bins};
     return {DType::kFloat32, layout, shape};
   }

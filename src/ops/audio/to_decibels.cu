@@ -4,12 +4,13 @@
 #include "kernels/elements/map.h"
 #include "kernels/statistics/sum.h"
 #include "op/loops/gpu_sum.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::audio {
 
 struct ToDecibels {
-  float cutoff_db = -200, multiplier = 10, reference = 0;
+  float cutoff_db = -200, multiplier = 10;
+  std::optional<float> reference;
 
   // Of a reference above 0, which is taken apart into 2^exponent and a factor in [1, 2). So no
   // quotient overflows. Everything but the sum of the logarithms is float32, for speed.
@@ -96,12 +97,25 @@ struct ToDecibels {
       arg(&ToDecibels::multiplier, "multiplier", "10 for powers, 20 for magnitudes.",
           between(1e-6, 1e6)),
       arg(&ToDecibels::reference, "reference",
-          "The value of 0 dB; 0 stands for the greatest number of the sample.", at_least(0)));
+          "The value of 0 dB, above 0. Default: the greatest number of the sample.", at_least(0)));
 
-  void check(Checker& c) const { c.out(c.in()); }
+  static constexpr int kVersion = 2;
+  // A reference of 0 was the default, and stood for the greatest number.
+  static void upgrade(int /*version*/, Arguments& saved) {
+    const auto given = saved.find("reference");
+    if (given == saved.end()) return;
+    if (given->second == Value(0.0) || given->second == Value(int64_t{0})) saved.erase(given);
+  }
+
+  void check(Checker& c) const {
+    require(reference != 0.0f,
+            "argument 'reference' is 0, expected more than 0; without it the greatest number of a "
+            "sample is the reference");
+    c.out(c.in());
+  }
   void infer(Inference& i) const { i.out(i.inputs[0]); }
   void demand(Demand& d) const {
-    if (reference > 0) d.needed[0] = d.wanted[0];
+    if (reference) d.needed[0] = d.wanted[0];
   }
 
   Decibels decibels(float greatest) const {
@@ -110,13 +124,12 @@ struct ToDecibels {
     d.set_reference(full(greatest));
     return d;
   }
-  static constexpr std::array<bool, kMaxRank> kAll = {true, true, true, true, true, true};
 
   void run_cpu(Run& r) const {
-    float greatest = reference;
+    float greatest = reference.value_or(0);
     const View& in = r.inputs[0];
     const View found = View::dense(&greatest, DType::kFloat32, {});
-    if (greatest == 0) extremes(in, kAll.data(), true, found, r.scratch);
+    if (!reference) extremes(in, kAll.data(), true, found, r.scratch);
     if (greatest != greatest) {
       View numbers = View::window(nullptr, DType::kFloat32, in.covers(), in.full);
       numbers.data = r.scratch.array<float>(static_cast<size_t>(in.shape.volume()));
@@ -127,9 +140,9 @@ struct ToDecibels {
   }
   static void run_gpu(GpuRun& r, std::span<const ToDecibels* const> items) {
     const ToDecibels& op = *items[0];  // the same for all items
-    std::vector<float> given(items.size(), op.reference);
+    std::vector<float> given(items.size(), op.reference.value_or(0));
     const float* references = r.put(std::span<const float>(given));
-    if (op.reference == 0) {
+    if (!op.reference) {
       auto* found = reinterpret_cast<float*>(r.scratch(items.size() * sizeof(float)));
       std::vector<SumTask> tasks;
       for (size_t i = 0; i < items.size(); ++i)
@@ -150,6 +163,9 @@ struct ToDecibels {
         {"multiplier=20.0", {"float32 HW [[0, 0]]"}, {"float32 [[-200, -200]]"}},
     };
   }
+
+ private:
+  static constexpr std::array<bool, kMaxRank> kAll = {true, true, true, true, true, true};
 };
 
 }  // namespace stoker::ops::audio

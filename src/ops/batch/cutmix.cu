@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/gpu_blocks.cuh"
 #include "op/loops/gpu_mixing.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::batch {
 
 struct Cutmix : MixingArguments {
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "cutmix",
@@ -48,7 +49,7 @@ struct Cutmix : MixingArguments {
   }
 
   static void infer_batch(BatchInference& b, std::span<const Cutmix* const> ops) {
-    ops[0]->infer(b);
+    ops[0]->infer_mixed(b);
   }
 
   static void run_batch(BatchRun& r, std::span<const Cutmix* const> ops) {
@@ -84,9 +85,9 @@ struct Cutmix : MixingArguments {
          {"uint8 HW [[1, 2, 3, 4, 5, 6], [7, 8, 9, 1, 2, 3], [4, 5, 6, 7, 8, 9]]", "int32 [2]"},
          {"uint8 [[1, 2, 3, 4, 5, 6], [7, 8, 9, 1, 2, 3], [4, 5, 6, 7, 8, 9]]",
           "float32 [0, 0, 1]"}},
-        {"num_classes=2, label_smoothing=0.5, alpha=0.0",
-         {"float32 CHW [[[0.5, 2]]]", "int64 0"},
-         {"float32 [[[0.5, 2]]]", "float32 [0.75, 0.25]"}},
+        {"num_classes=4, label_smoothing=0.5, alpha=0.0",
+         {"float32 CHW [[[0.5, 2]]]", "int64 1"},
+         {"float32 [[[0.5, 2]]]", "float32 [0.125, 0.625, 0.125, 0.125]"}},
         {"mode='elem', partner='permute', probability=0.0",
          {"int16 HW [[-7, 7]]", "float32 [0.25, 0.75]"},
          {"int16 [[-7, 7]]", "float32 [0.25, 0.75]"}},

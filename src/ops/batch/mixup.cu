@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/gpu_mixing.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::batch {
 
@@ -23,7 +23,7 @@ struct Mixup : MixingArguments {
       kMixingArguments);
 
   static void infer_batch(BatchInference& b, std::span<const Mixup* const> ops) {
-    ops[0]->infer(b);
+    ops[0]->infer_mixed(b);
   }
   float share(std::span<const BatchItem> items, size_t i) const {
     Chance chance = chance_of(items, i);

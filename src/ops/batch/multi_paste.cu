@@ -4,9 +4,9 @@
 
 #include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
-#include "op/dtype_argument.h"
+#include "op/arguments/dtype_argument.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/pasted_regions.h"
 
 namespace stoker::ops::batch {
@@ -45,12 +45,14 @@ struct MultiPaste : DtypeArgument, PastedArguments {
     }
   };
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "multi_paste",
       "Puts regions of images onto a black canvas, one after the other.\n\n"
       "With in_ids the images are samples of the batch, which in_ids counts from 0 without those "
       "that failed before; then there is one input. Else each input gives a region of its own "
-      "sample. Images of one output have as many channels and frames as each other.",
+      "sample. Images of one output have as many channels and frames as each other. The output's "
+      "source_info names the samples of all regions, with ';' between them.",
       ports({.name = "images",
              .help = "Images or sequences, all of one dtype.",
              .layouts = "HWC, FHWC",
@@ -59,7 +61,9 @@ struct MultiPaste : DtypeArgument, PastedArguments {
       arg(&MultiPaste::in_ids, "in_ids", "The sample of each region.", at_least(0), kPerSample),
       kPastedArguments,
       arg(&MultiPaste::output_size, "output_size",
-          "Height and width of the output; default: those of the sample in the first input.",
+          "Height and width of the output; default: those of the sample in the first input. A "
+          "third "
+          "number, the channels, is not used: their number is that of the images.",
           at_least(0), kPerSample));
 
   mutable bool sees_others_ = false;
@@ -86,7 +90,8 @@ struct MultiPaste : DtypeArgument, PastedArguments {
     return own;
   }
   void check_size() const {
-    require_count("argument 'output_size'", output_size->size(), {2}, "height and width");
+    require_count("argument 'output_size'", output_size->size(), {2, 3},
+                  "height and width, and perhaps the channels");
   }
   std::vector<PastedRegion> placed(std::span<const Shape> images, const Shape& out) const {
     std::vector<std::array<int64_t, 2>> planes;
@@ -94,6 +99,10 @@ struct MultiPaste : DtypeArgument, PastedArguments {
     return regions(planes, plane(out));
   }
 
+  std::optional<std::vector<int>> joined() const {
+    if (!in_ids) return {};
+    return std::vector<int>(in_ids->begin(), in_ids->end());
+  }
   bool sees_batch() const { return sees_others_; }
 
   void check(Checker& c) const {

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/strided_copy.h"
 #include "op/loops/gpu_blocks.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::batch {
 
 struct PermuteBatch {
   Small<int64_t> indices;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "permute_batch",
       "Gives each place of a batch the sample of another place.\n\n"

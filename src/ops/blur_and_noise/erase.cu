@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/boxes.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/box_arguments.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct Erase : BoxArguments {
   Small<float> fill_value = {0};
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) { require_class_fill(c, "fill_value", fill_value); }
 
   static constexpr auto schema = describe(
       "erase",
@@ -79,6 +82,6 @@ struct Erase : BoxArguments {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::Erase)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::Erase)

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+#include "op/arguments/morphology.h"
 #include "op/loops/gpu_window.cuh"
-#include "op/loops/morphology.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct Erode : MorphologyArguments {
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema =
       describe("erode",
                "Replaces each value by the smallest one under a rectangular mask.\n\n"
@@ -17,14 +18,14 @@ struct Erode : MorphologyArguments {
 
   void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];
-    extremes<Smallest>(in, out, axes({in.dtype, out.layout, in.full}), border(), r.scratch);
+    extremes<Smallest>(in, out, axes({in.dtype, out.layout, in.full}), border_mode, r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const Erode* const> items) {
     const auto axes = [&](size_t i) {
       const View& out = r.items[i].outputs[0];
       return items[i]->axes({out.dtype, out.layout, out.full});
     };
-    extremes<Smallest>(r, axes, items[0]->border());
+    extremes<Smallest>(r, axes, items[0]->border_mode);
   }
 
   static std::vector<Case> cases() {
@@ -43,6 +44,6 @@ struct Erode : MorphologyArguments {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::Erode)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::Erode)

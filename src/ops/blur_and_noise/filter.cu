@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/boxes.h"
-#include "op/loops/filter_arguments.h"
+#include "op/arguments/filter_arguments.h"
 #include "op/loops/gpu_window.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct Filter : FilterWindowArguments {
   std::optional<DType> dtype;
@@ -54,7 +54,7 @@ struct Filter : FilterWindowArguments {
   }
   void run_cpu(Run& r) const {
     const View &out = r.outputs[0], filter = with_dense_rows(r.inputs[1], 0, r.scratch);
-    const double fill = r.has(2) ? detail::element(r.inputs[2], 0) : 0;
+    const double fill = r.has(2) ? element(r.inputs[2], 0) : 0;
     correlate(r.inputs[0], out, axes(out.whole(), filter.full),
               {filter.as<float>(), static_cast<size_t>(filter.full.volume())}, border, fill,
               r.scratch);
@@ -90,6 +90,6 @@ struct Filter : FilterWindowArguments {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::Filter)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::Filter)

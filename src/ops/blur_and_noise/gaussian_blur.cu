@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+#include "op/arguments/spatial_axes.h"
 #include "op/loops/gpu_blur.cuh"
-#include "op/loops/spatial_axes.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct GaussianBlur {
   Small<float> sigma = {0};
@@ -84,6 +84,6 @@ struct GaussianBlur {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::GaussianBlur)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::GaussianBlur)

@@ -3,9 +3,9 @@
 #include "base/exact_math.h"
 #include "kernels/elements/map.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct GridMask {
   float angle = 0, ratio = 0.5f, shift_x = 0, shift_y = 0;
@@ -15,7 +15,7 @@ struct GridMask {
   struct Grid {
     double cos, sin, tile, ratio, shift_x, shift_y;
     STOKER_HD bool is_masked(double x, double y) const {
-      using exact::detail::Num;
+      using exact::Num;
       const double u = ((Num(x) * cos - Num(y) * sin - shift_x) / tile).v;
       const double v = ((Num(x) * sin + Num(y) * cos - shift_y) / tile).v;
       return u - std::floor(u) < ratio && v - std::floor(v) < ratio;
@@ -43,6 +43,7 @@ struct GridMask {
     }
   };
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "grid_mask",
       "Blackens squares of an image that lie in a grid.\n\n"
@@ -116,6 +117,6 @@ struct GridMask {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::GridMask)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::GridMask)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/gpu_jpeg_distortion.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct JpegCompressionDistortion {
   int quality = 50;
@@ -57,6 +57,6 @@ struct JpegCompressionDistortion {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::JpegCompressionDistortion)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::JpegCompressionDistortion)

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+#include "op/arguments/spatial_axes.h"
 #include "op/loops/gpu_blur.cuh"
 #include "op/loops/gpu_window.cuh"
-#include "op/loops/spatial_axes.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct Laplacian {
   Small<int> window_size = {3}, smoothing_size;
@@ -199,6 +199,6 @@ struct Laplacian {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::Laplacian)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::Laplacian)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/noise.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct NoiseGaussian {
   float mean = 0, stddev = 1;
@@ -53,6 +53,6 @@ struct NoiseGaussian {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::NoiseGaussian)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::NoiseGaussian)

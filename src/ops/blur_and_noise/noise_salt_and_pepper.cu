@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/noise.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::blur_and_noise {
 
 struct NoiseSaltAndPepper {
   std::optional<float> pepper_val, salt_val;
@@ -74,6 +74,6 @@ struct NoiseSaltAndPepper {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::blur_and_noise
 
-STOKER_OPERATOR(stoker::ops::augment::NoiseSaltAndPepper)
+STOKER_OPERATOR(stoker::ops::blur_and_noise::NoiseSaltAndPepper)

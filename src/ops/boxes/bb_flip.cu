@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/flipped_boxes.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct BbFlip {
   int horizontal = 1, vertical = 0;
@@ -64,6 +64,6 @@ struct BbFlip {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
-STOKER_OPERATOR(stoker::ops::augment::BbFlip)
+STOKER_OPERATOR(stoker::ops::boxes::BbFlip)

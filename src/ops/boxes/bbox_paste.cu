@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/points.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct BboxPaste {
   bool ltrb = false;
@@ -67,6 +67,6 @@ struct BboxPaste {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
-STOKER_OPERATOR(stoker::ops::augment::BboxPaste)
+STOKER_OPERATOR(stoker::ops::boxes::BboxPaste)

@@ -5,9 +5,9 @@
 #include "kernels/elements/matched_boxes.h"
 #include "op/loops/gpu_blocks.cuh"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct BoxEncoder {
   Small<float> anchors, means = {0, 0, 0, 0}, stds = {1, 1, 1, 1};
@@ -137,6 +137,6 @@ struct BoxEncoder {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
-STOKER_OPERATOR(stoker::ops::augment::BoxEncoder)
+STOKER_OPERATOR(stoker::ops::boxes::BoxEncoder)

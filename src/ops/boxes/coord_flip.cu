@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/points.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct CoordFlip {
   float center_x = 0.5f, center_y = 0.5f, center_z = 0.5f;
@@ -72,6 +72,6 @@ struct CoordFlip {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
-STOKER_OPERATOR(stoker::ops::augment::CoordFlip)
+STOKER_OPERATOR(stoker::ops::boxes::CoordFlip)

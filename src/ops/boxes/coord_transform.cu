@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/points.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct CoordTransform {
   std::optional<Small<float>> m, mt, t;
@@ -94,6 +94,6 @@ struct CoordTransform {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
-STOKER_OPERATOR(stoker::ops::augment::CoordTransform)
+STOKER_OPERATOR(stoker::ops::boxes::CoordTransform)

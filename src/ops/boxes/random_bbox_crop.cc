@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/output_names.h"
+#include "op/type_of.h"
 #include "op/window/box_crop.h"
 #include "op/window/box_rows.h"
 
@@ -16,7 +16,7 @@ struct EnumNames<OverlapKind> {
 
 }  // namespace stoker
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct RandomBboxCrop {
   bool all_boxes_above_threshold = true, allow_no_crop = true;
@@ -226,8 +226,8 @@ struct RandomBboxCrop {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
 stoker::OperatorType STOKER_OPERATOR_SYMBOL() {
-  return with_output_when(stoker::type_of<stoker::ops::augment::RandomBboxCrop>(), 3, "labels");
+  return with_output_when(stoker::type_of<stoker::ops::boxes::RandomBboxCrop>(), 3, "labels");
 }

@@ -5,9 +5,9 @@
 #include <unordered_set>
 
 #include "kernels/strided_copy.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct SelectMasks {
   bool reindex_masks = false;
@@ -110,6 +110,6 @@ struct SelectMasks {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
-STOKER_OPERATOR(stoker::ops::augment::SelectMasks)
+STOKER_OPERATOR(stoker::ops::boxes::SelectMasks)

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/box_rows.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::boxes {
 
 struct SsdRandomCrop {
   int num_attempts = 1;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "ssd_random_crop",
@@ -84,6 +85,6 @@ struct SsdRandomCrop {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::boxes
 
-STOKER_OPERATOR(stoker::ops::augment::SsdRandomCrop)
+STOKER_OPERATOR(stoker::ops::boxes::SsdRandomCrop)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/brightness_contrast.h"
 #include "op/color/one_block.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct Brightness : BrightnessArguments, DtypeArgument, OneBlock<Brightness> {
   static constexpr auto schema =
@@ -31,6 +31,6 @@ struct Brightness : BrightnessArguments, DtypeArgument, OneBlock<Brightness> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::Brightness)
+STOKER_OPERATOR(stoker::ops::color::Brightness)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/brightness_contrast.h"
 #include "op/color/one_block.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct BrightnessContrast : BrightnessArguments,
                             ContrastArguments,
@@ -35,6 +35,6 @@ struct BrightnessContrast : BrightnessArguments,
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::BrightnessContrast)
+STOKER_OPERATOR(stoker::ops::color::BrightnessContrast)

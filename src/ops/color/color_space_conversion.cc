@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/one_block.h"
 #include "op/decode/encoded_picture.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct ColorSpaceConversion : OneBlock<ColorSpaceConversion> {
   ImageType image_type = ImageType::kRGB, output_type = ImageType::kRGB;
@@ -25,37 +25,9 @@ struct ColorSpaceConversion : OneBlock<ColorSpaceConversion> {
       arg(&ColorSpaceConversion::output_type, "output_type",
           "Colours of the output: RGB, BGR, GRAY or YCbCr.", kRequired));
 
-  // Rows of weights and an offset, in shares of the full intensity.
-  using Rows = double[3][4];
-  static constexpr Rows kGray = {{0.299, 0.587, 0.114}};
-  static constexpr Rows kToYcc = {{65.481 / 255, 128.553 / 255, 24.966 / 255, 16. / 255},
-                                  {-37.797 / 255, -74.203 / 255, 112. / 255, 128. / 255},
-                                  {112. / 255, -93.786 / 255, -18.214 / 255, 128. / 255}};
-  static constexpr double kY = 255. / 219, kRed = 1.402 * 255 / 224, kBlue = 1.772 * 255 / 224;
-  static constexpr double kLeft = 16. / 255 * kY, kHalf = 128. / 255;
-  static constexpr double kGreenBlue = -0.114 / 0.587 * kBlue, kGreenRed = -0.299 / 0.587 * kRed;
-  static constexpr Rows kFromYcc = {
-      {kY, 0, kRed, -kLeft - kHalf * kRed},
-      {kY, kGreenBlue, kGreenRed, -kLeft - kHalf * (kGreenBlue + kGreenRed)},
-      {kY, kBlue, 0, -kLeft - kHalf * kBlue}};
-  static constexpr Rows kGrayFromYcc = {{kY, 0, 0, -kLeft}};
-  static constexpr Rows kYccFromGray = {
-      {219. / 255, 0, 0, 16. / 255}, {0, 0, 0, kHalf}, {0, 0, 0, kHalf}};
-  static constexpr Rows kSame = {{1}, {0, 1}, {0, 0, 1}}, kThrice = {{1}, {1}, {1}};
-
-  static int count(ImageType t) { return t == ImageType::kGray ? 1 : 3; }
-  static const Rows& rows(ImageType from, ImageType to) {
-    const bool is_ycc = from == ImageType::kYCbCr, is_gray = from == ImageType::kGray;
-    const bool to_ycc = to == ImageType::kYCbCr, to_gray = to == ImageType::kGray;
-    if (is_ycc == to_ycc && is_gray == to_gray) return kSame;
-    if (is_ycc) return to_gray ? kGrayFromYcc : kFromYcc;
-    if (is_gray) return to_ycc ? kYccFromGray : kThrice;
-    return to_ycc ? kToYcc : kGray;
-  }
-
   Block block(const TensorType& in) const {
     for (ImageType t : {image_type, output_type})
-      require(t != ImageType::kAny, "expects colour spaces, got ANY_DATA");
+      require(t != ImageType::kAny && t != ImageType::kClasses, "expects colour spaces, got ", t);
     const int64_t channels = in.shape[in.layout.find('C')];
     require(channels < 0 || channels == count(image_type), "the input has ", channels,
             " channels, and ", image_type, " has ", count(image_type));
@@ -87,8 +59,37 @@ struct ColorSpaceConversion : OneBlock<ColorSpaceConversion> {
          {"float32 [[[0.5]], [[0.5]], [[0.5]]]"}},
     };
   }
+
+ private:
+  // Rows of weights and an offset, in shares of the full intensity.
+  using Rows = double[3][4];
+  static constexpr Rows kGray = {{0.299, 0.587, 0.114}};
+  static constexpr Rows kToYcc = {{65.481 / 255, 128.553 / 255, 24.966 / 255, 16. / 255},
+                                  {-37.797 / 255, -74.203 / 255, 112. / 255, 128. / 255},
+                                  {112. / 255, -93.786 / 255, -18.214 / 255, 128. / 255}};
+  static constexpr double kY = 255. / 219, kRed = 1.402 * 255 / 224, kBlue = 1.772 * 255 / 224;
+  static constexpr double kLeft = 16. / 255 * kY, kHalf = 128. / 255;
+  static constexpr double kGreenBlue = -0.114 / 0.587 * kBlue, kGreenRed = -0.299 / 0.587 * kRed;
+  static constexpr Rows kFromYcc = {
+      {kY, 0, kRed, -kLeft - kHalf * kRed},
+      {kY, kGreenBlue, kGreenRed, -kLeft - kHalf * (kGreenBlue + kGreenRed)},
+      {kY, kBlue, 0, -kLeft - kHalf * kBlue}};
+  static constexpr Rows kGrayFromYcc = {{kY, 0, 0, -kLeft}};
+  static constexpr Rows kYccFromGray = {
+      {219. / 255, 0, 0, 16. / 255}, {0, 0, 0, kHalf}, {0, 0, 0, kHalf}};
+  static constexpr Rows kSame = {{1}, {0, 1}, {0, 0, 1}}, kThrice = {{1}, {1}, {1}};
+
+  static int count(ImageType t) { return t == ImageType::kGray ? 1 : 3; }
+  static const Rows& rows(ImageType from, ImageType to) {
+    const bool is_ycc = from == ImageType::kYCbCr, is_gray = from == ImageType::kGray;
+    const bool to_ycc = to == ImageType::kYCbCr, to_gray = to == ImageType::kGray;
+    if (is_ycc == to_ycc && is_gray == to_gray) return kSame;
+    if (is_ycc) return to_gray ? kGrayFromYcc : kFromYcc;
+    if (is_gray) return to_ycc ? kYccFromGray : kThrice;
+    return to_ycc ? kToYcc : kGray;
+  }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::ColorSpaceConversion)
+STOKER_OPERATOR(stoker::ops::color::ColorSpaceConversion)

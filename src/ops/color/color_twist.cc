@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/color_matrix.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct ColorTwist : ColorArguments, OneBlock<ColorTwist> {
   float hue = 0, saturation = 1, contrast = 1, brightness = 1;
@@ -42,6 +42,6 @@ struct ColorTwist : ColorArguments, OneBlock<ColorTwist> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::ColorTwist)
+STOKER_OPERATOR(stoker::ops::color::ColorTwist)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/brightness_contrast.h"
 #include "op/color/one_block.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct Contrast : ContrastArguments, DtypeArgument, OneBlock<Contrast> {
   static constexpr auto schema =
@@ -30,6 +30,6 @@ struct Contrast : ContrastArguments, DtypeArgument, OneBlock<Contrast> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::Contrast)
+STOKER_OPERATOR(stoker::ops::color::Contrast)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/boxes.h"
 #include "op/loops/gpu_equalize.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct Equalize {
   static constexpr auto schema = describe(
@@ -54,6 +54,6 @@ struct Equalize {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::Equalize)
+STOKER_OPERATOR(stoker::ops::color::Equalize)

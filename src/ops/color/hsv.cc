@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/color_matrix.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct Hsv : OneBlock<Hsv> {
   float hue = 0, saturation = 1, value = 1;
@@ -38,6 +38,6 @@ struct Hsv : OneBlock<Hsv> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::Hsv)
+STOKER_OPERATOR(stoker::ops::color::Hsv)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/color_matrix.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct Hue : ColorArguments, OneBlock<Hue> {
   float hue = 0;
@@ -28,6 +28,6 @@ struct Hue : ColorArguments, OneBlock<Hue> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::Hue)
+STOKER_OPERATOR(stoker::ops::color::Hue)

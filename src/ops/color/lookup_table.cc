@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct LookupTable {
   Small<int> keys;
@@ -10,6 +10,8 @@ struct LookupTable {
   float default_value = 0;
   DType dtype = DType::kFloat32;
   std::shared_ptr<const TableLists> lists;
+
+  Classes class_rule() const { return is_class_dtype(dtype) ? Classes::kRenamed : Classes::kRead; }
 
   static constexpr auto schema = describe(
       "lookup_table",
@@ -56,6 +58,6 @@ struct LookupTable {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::LookupTable)
+STOKER_OPERATOR(stoker::ops::color::LookupTable)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/gpu_normalize.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct Normalize : Normalization {
   DType dtype = DType::kFloat32;
@@ -11,7 +11,7 @@ struct Normalize : Normalization {
 
   static constexpr auto schema = describe(
       "normalize",
-      "Takes the mean from a tensor and divides it by the standard deviation, group by group.\n\n"
+      "Subtracts the mean of each group of elements and divides by its standard deviation.\n\n"
       "Elements whose positions differ only along the reduced axes are a group. A result is "
       "scale (input - mean) / stddev + shift. What is not given is computed from the group, in "
       "double precision and in an order that depends on nothing but the shape: the mean, and the "
@@ -81,6 +81,6 @@ struct Normalize : Normalization {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::Normalize)
+STOKER_OPERATOR(stoker::ops::color::Normalize)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/color/color_matrix.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::color {
 
 struct Saturation : ColorArguments, OneBlock<Saturation> {
   float saturation = 1;
@@ -32,6 +32,6 @@ struct Saturation : ColorArguments, OneBlock<Saturation> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::color
 
-STOKER_OPERATOR(stoker::ops::augment::Saturation)
+STOKER_OPERATOR(stoker::ops::color::Saturation)

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::conditional {
 
 // The engine makes the side that is taken and gives it as it is: Note [Guards], graph/graph.h.
 struct Merge {
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr bool kMerge = true;
   static constexpr auto schema = describe(
       "merge",
@@ -26,10 +27,14 @@ struct Merge {
     const int rank_a = a.shape.rank, rank_b = b.shape.rank;
     const bool ranks_differ = rank_a >= 0 && rank_b >= 0 && rank_a != rank_b;
     const bool layouts_differ = !a.layout.empty() && !b.layout.empty() && a.layout != b.layout;
-    if (a.dtype != b.dtype || layouts_differ || ranks_differ)
+    const char* way = a.dtype != b.dtype ? "; fn.cast gives one of them the other's dtype"
+                      : ranks_differ     ? "; fn.reshape or fn.expand_dims gives them as many axes"
+                      : layouts_differ   ? "; fn.reshape(x, layout=...) gives them one layout"
+                                         : nullptr;
+    if (way)
       throw GraphError("both sides expect the same dtype, number of axes and layout, got " +
                        a.str() + " where the condition is true and " + b.str() +
-                       " where it is false");
+                       " where it is false" + way);
     if (a.layout.empty()) a.layout = b.layout;
     if (rank_a < 0 || rank_b < 0) {
       a.shape.rank = -1;

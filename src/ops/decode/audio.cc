@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "op/decode/encoded_sound.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::decode {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/decode/encoded_picture.h"
 #include "op/decode/tiny_jpeg.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::decode {
 
@@ -20,7 +20,7 @@ struct Image : PictureDecoder {
       ports(kEncodedPort), ports(kPicturePort), kPictureArguments);
 
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
-  void infer(Inference& i) const { i.out(i.kept.set(EncodedPicture(*this, i.values[0])).type()); }
+  void infer(Inference& i) const { i.out(i.kept.set(EncodedPicture(*this, i)).type()); }
 
   static std::vector<Case> cases() {
     return {

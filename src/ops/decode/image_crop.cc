@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/decode/encoded_picture.h"
 #include "op/decode/tiny_jpeg.h"
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/crop_window.h"
 
 namespace stoker::ops::decode {
@@ -25,7 +25,7 @@ struct ImageCrop : PictureDecoder, CropArguments {
   }
 
   void infer(Inference& i) const {
-    EncodedPicture picture(*this, i.values[0]);
+    EncodedPicture picture(*this, i);
     const TensorType& whole = picture.whole();
     picture.crop(crop_window(*this, std::nullopt, whole));
     i.out(i.kept.set(picture).type());

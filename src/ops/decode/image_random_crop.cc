@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/decode/encoded_picture.h"
 #include "op/decode/tiny_jpeg.h"
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/random_window.h"
 
 namespace stoker::ops::decode {
@@ -24,7 +24,7 @@ struct ImageRandomCrop : PictureDecoder, RandomWindowArguments {
   }
 
   void infer(Inference& i) const {
-    EncodedPicture picture(*this, i.values[0]);
+    EncodedPicture picture(*this, i);
     const Shape& whole = picture.whole().shape;
     const PlaneWindow w = random_window(*this, whole[0], whole[1], i.chance);
     picture.crop({{w.y, w.x, 0}, {w.y + w.height, w.x + w.width, whole[2]}});

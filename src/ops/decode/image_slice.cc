@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/decode/encoded_picture.h"
 #include "op/decode/tiny_jpeg.h"
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/slice_window.h"
 
 namespace stoker::ops::decode {
@@ -24,11 +24,12 @@ struct ImageSlice : PictureDecoder, SliceArguments {
   }
 
   void infer(Inference& i) const {
-    EncodedPicture picture(*this, i.values[0]);
+    EncodedPicture picture(*this, i);
     const TensorType& whole = picture.whole();
-    const Window w = slice_window(*this, whole, i.has(1) ? &i.values[1] : nullptr,
-                                  i.has(2) ? &i.values[2] : nullptr);
-    picture.crop(settle(w, whole, std::nullopt));
+    const View* anchor = i.has(1) ? &i.values[1] : nullptr;
+    const View* size = i.has(2) ? &i.values[2] : nullptr;
+    const Window w = slice_window(*this, whole, anchor, size);
+    picture.crop(settle(w, whole, std::nullopt, order_hint(w, *this, whole, anchor, size)));
     i.out(i.kept.set(picture).type());
   }
 

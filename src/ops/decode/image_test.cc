@@ -10,7 +10,7 @@
 
 #include "base/test_data.h"
 #include "op/decode/tiny_jpeg.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 namespace {

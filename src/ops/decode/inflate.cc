@@ -3,7 +3,7 @@
 #include "codec/inflate/inflate.h"
 #include "kernels/fused/fused.h"
 #include "op/decode/encoded_bytes.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 

@@ -3,12 +3,13 @@
 #include "codec/arrays/npy.h"
 #include "kernels/fused/fused.h"
 #include "op/decode/encoded_bytes.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::decode {
 
 struct Numpy {
   std::optional<DType> dtype;
+  bool same_dtype = false;
 
   static constexpr auto schema = describe(
       "decoders.numpy",
@@ -19,13 +20,16 @@ struct Numpy {
       ports(encoded_port("The bytes of a .npy file: uint8 of shape (size,).")),
       ports({.name = "array", .help = "The array."}),
       arg(&Numpy::dtype, "dtype",
-          "Output dtype. It has to be given, as types are known before any file is read. Values of "
-          "files with another dtype are rounded and saturate."));
+          "Output dtype. Values of arrays with another dtype are rounded and saturate. Default: "
+          "that of the first array, and arrays with another one fail their samples."),
+      arg(&Numpy::same_dtype, "same_dtype",
+          "Whether arrays with another dtype fail their samples. Without dtype they always do."));
 
   void check(Checker& c) const {
     require_encoded(c);
     require(dtype.has_value(),
-            "its type is not known before a file is read: declare it, such as dtype=types.FLOAT");
+            "its type is not known before a file is read: declare it, such as dtype=types.FLOAT, "
+            "or run the pipeline first");
     TensorType t{*dtype, {}, {}};
     t.shape.rank = -1;
     c.out(t);
@@ -35,6 +39,8 @@ struct Numpy {
     const EncodedSpan bytes = bytes_of(i.values[0]);
     const NpyHeader& h = i.kept.set(read_npy_header(bytes));
     check_npy_size(bytes, h);
+    require(!same_dtype || h.dtype == *dtype, "the array is of ", h.dtype, ", expected ", *dtype,
+            "; with argument 'dtype' and without 'same_dtype' it is converted");
     i.out({*dtype, {}, h.shape});
   }
 
@@ -48,7 +54,8 @@ struct Numpy {
 
   static std::vector<Case> cases() {
     return {{"dtype=types.INT16", {kTinyNpy}, {"int16 [[1, 2], [-3, 4]]"}},
-            {"dtype=types.FLOAT", {kTinyNpy}, {"float32 [[1, 2], [-3, 4]]"}}};
+            {"dtype=types.FLOAT", {kTinyNpy}, {"float32 [[1, 2], [-3, 4]]"}},
+            {"dtype=types.INT16, same_dtype=True", {kTinyNpy}, {"int16 [[1, 2], [-3, 4]]"}}};
   }
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/dtype_argument.h"
-#include "op/op.h"
+#include "op/arguments/dtype_argument.h"
+#include "op/type_of.h"
 #include "op/window/crop_window.h"
 #include "op/window/out_of_bounds.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Crop : CropArguments, OutOfBoundsArguments, DtypeArgument {
   static constexpr auto schema = describe(
@@ -57,6 +57,6 @@ struct Crop : CropArguments, OutOfBoundsArguments, DtypeArgument {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Crop)
+STOKER_OPERATOR(stoker::ops::geometry::Crop)

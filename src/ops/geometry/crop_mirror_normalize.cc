@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/crop_window.h"
 #include "op/window/out_of_bounds.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::geometry {
 
 struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   Small<float> mean = {0}, std = {1};
@@ -15,6 +15,18 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   DType dtype = DType::kFloat32;
   Layout output_layout = "CHW";
   bool pad_output = false;
+
+  void take_classes(const Checker& c) {
+    const auto all_are = [](const Small<float>& list, float x) {
+      return std::all_of(list.begin(), list.end(), [&](float v) { return v == x; });
+    };
+    require(
+        all_are(mean, 0) && all_are(std, 1) && scale == 1 && shift == 0 && !c.is_computed("mean") &&
+            !c.is_computed("std"),
+        "the input holds class numbers, which are not to be normalised: expected mean=0, std=1, "
+        "scale=1 and shift=0");
+    OutOfBoundsArguments::take_classes(c);
+  }
 
   static constexpr auto schema = describe(
       "crop_mirror_normalize",
@@ -168,6 +180,6 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::collate::CropMirrorNormalize)
+STOKER_OPERATOR(stoker::ops::geometry::CropMirrorNormalize)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/resize/resized_crop.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct FastResizeCropMirror : ResizedCrop {
   FastResizeCropMirror() { antialias = false; }
@@ -13,23 +13,20 @@ struct FastResizeCropMirror : ResizedCrop {
       "Does what resize_crop_mirror does, but without antialias unless it is asked for.\n\n"
       "This is resize, then crop, then flip, with their arguments, in one pass: only what is seen "
       "is computed. Accepts any dtype.",
-      kResizedCropInputs, kResizedCropOutputs, kResizeArguments, kFilterArguments, kDtypeArgument,
-      kResizedCropArguments);
+      kResizedCropInputs, kResizedCropOutputs, kResizedCropArguments);
 
   static std::vector<Case> cases() {
     return {
-        {"size=[2, 4], interp_type=types.INTERP_NN, crop=[1, 2], crop_pos_x=0.0, crop_pos_y=0.0",
-         {"uint8 HW [[1, 2]]"},
-         {"uint8 [[1, 1]]"}},
-        {"mirror=1", {"uint8 HWC [[[1], [2]], [[3], [4]]]"}, {"uint8 [[[2], [1]], [[4], [3]]]"}},
-        {"resize_shorter=2, interp_type=types.INTERP_NN, crop_h=1, crop_w=3, mirror=1, "
+        {"size=[1, 2]", {"uint8 HW [[1, 2, 3, 4, 5, 60]]"}, {"uint8 [[2, 5]]"}},
+        {"size=[1, 2], antialias=True", {"uint8 HW [[1, 2, 3, 4, 5, 60]]"}, {"uint8 [[2, 18]]"}},
+        {"resize_shorter=2, crop_h=1, crop_w=2, crop_pos_x=1.0, crop_pos_y=0.0, mirror=1, "
          "dtype=types.FLOAT",
-         {"uint8 CHW [[[1, 2, 3]]]"},
-         {"float32 [[[3, 2, 2]]]"}},
+         {"uint8 HWC [[[1], [2], [3]], [[4], [5], [6]]]"},
+         {"float32 [[[3], [2]]]"}},
     };
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::FastResizeCropMirror)
+STOKER_OPERATOR(stoker::ops::geometry::FastResizeCropMirror)

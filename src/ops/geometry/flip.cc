@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Flip {
   int horizontal = 1;
   int vertical = 0;
   int depthwise = 0;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "flip",
       "Mirrors an image, a volume or a sequence.\n\n"
@@ -54,6 +55,6 @@ struct Flip {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Flip)
+STOKER_OPERATOR(stoker::ops::geometry::Flip)

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/draws.h"
-#include "op/op.h"
 #include "op/resize/displaced.cuh"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Jitter {
   float fill_value = 0;
@@ -27,6 +27,9 @@ struct Jitter {
               static_cast<double>(x + shift(chance.bits(k + 1))) + 0.5};
     }
   };
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) { require_class_fill(c, "fill_value", {fill_value}); }
 
   static constexpr bool kRandom = true;
   static constexpr const char* kIgnored[] = {"interp_type"};
@@ -75,6 +78,6 @@ struct Jitter {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Jitter)
+STOKER_OPERATOR(stoker::ops::geometry::Jitter)

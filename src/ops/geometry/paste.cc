@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Paste {
   Small<float> fill_value;
   float min_canvas_size = 0, paste_x = 0.5f, paste_y = 0.5f, ratio = 1;
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) { require_class_fill(c, "fill_value", fill_value); }
 
   static constexpr const char* kIgnored[] = {"n_channels"};
   static constexpr auto schema = describe(
@@ -76,6 +79,6 @@ struct Paste {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Paste)
+STOKER_OPERATOR(stoker::ops::geometry::Paste)

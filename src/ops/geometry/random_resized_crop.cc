@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/dtype_argument.h"
-#include "op/op.h"
+#include "op/arguments/dtype_argument.h"
 #include "op/resize/filter.h"
+#include "op/type_of.h"
 #include "op/window/random_window.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct RandomResizedCrop : RandomWindowArguments, FilterArguments, DtypeArgument {
   Small<int> size;
@@ -65,6 +65,6 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments, DtypeArgument
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::RandomResizedCrop)
+STOKER_OPERATOR(stoker::ops::geometry::RandomResizedCrop)

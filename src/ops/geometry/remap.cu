@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/resize/displaced.cuh"
 #include "op/resize/pixel_origin.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Remap {
-  Filter interp = Filter::kLinear;
+  std::optional<Filter> interp;
   PixelOrigin pixel_origin = PixelOrigin::kCorner;
 
   // The coordinates in a frame of both maps.
@@ -40,9 +40,12 @@ struct Remap {
     }
   };
 
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) { take_nearest(c, "interp", interp); }
+
   static constexpr auto schema = describe(
       "remap",
-      "Makes an image whose pixels lie anywhere in the input, as two maps tell.\n\n"
+      "Takes each pixel from the place in the input that two maps give.\n\n"
       "A map has the height and width of the output, and perhaps one channel; maps of a sequence "
       "may have a first axis with one frame for all or one for each. What lies outside of the "
       "input, and NaN, gives 0. Accepts any dtype.",
@@ -52,7 +55,7 @@ struct Remap {
       ports({.name = "output", .help = "The image, in the input's layout."}),
       arg(&Remap::interp, "interp",
           "INTERP_NN, INTERP_LINEAR, or INTERP_CUBIC or INTERP_LANCZOS3 with the weights of "
-          "resize."),
+          "resize. Default: INTERP_LINEAR, and INTERP_NN for class numbers."),
       arg(&Remap::pixel_origin, "pixel_origin",
           "Where in the first pixel the point (0, 0) lies: its 'corner' or its 'center'."));
 
@@ -97,13 +100,13 @@ struct Remap {
     return t;
   }
   void check(Checker& c) const {
-    require(interp <= Filter::kLanczos3,
+    require(!interp || *interp <= Filter::kLanczos3,
             "argument 'interp' is INTERP_NN, INTERP_LINEAR, INTERP_CUBIC or INTERP_LANCZOS3 here");
     c.out(remapped(c.inputs));
   }
   void infer(Inference& i) const { i.out(remapped(i.inputs)); }
 
-  Placing placing() const { return {interp, 0}; }
+  Placing placing() const { return {interp.value_or(Filter::kLinear), 0}; }
   // The maps of frame f. Requires: the views cover it.
   Maps maps(std::span<const View> inputs, int64_t f) const {
     Maps m{nullptr, nullptr, {}, {}, pixel_origin == PixelOrigin::kCenter ? 0.5 : 0};
@@ -140,8 +143,8 @@ struct Remap {
     const auto image = [&](size_t k) {
       const auto [i, f] = frames[k];
       const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
-      if (out.full.rank < 4) return DisplacedImage{in, out, items[i]->placing()};
-      return DisplacedImage{in.frame(f), out.frame(f), items[i]->placing()};
+      if (out.full.rank < 4) return DisplacedPicture{in, out, items[i]->placing()};
+      return DisplacedPicture{in.frame(f), out.frame(f), items[i]->placing()};
     };
     displace(r, frames.size(), image, [&](size_t k) {
       const auto [i, f] = frames[k];
@@ -169,6 +172,6 @@ struct Remap {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Remap)
+STOKER_OPERATOR(stoker::ops::geometry::Remap)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/resize/resize_arguments.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Resize : ResizeArguments {
   bool save_attrs = false;
@@ -38,7 +38,7 @@ struct Resize : ResizeArguments {
     const TensorType in = l.type();
     l.add(resample(in).kind, dtype.value_or(in.dtype));
     if (!save_attrs) return;
-    const Axes axes(in.layout);
+    const ResizedAxes axes(in.layout);
     auto* extents = l.make(extents_type(in.layout)).as<int32_t>();
     for (int i = 0; i < axes.rank; ++i) extents[i] = static_cast<int32_t>(in.shape[axes.axis[i]]);
   }
@@ -59,6 +59,7 @@ struct Resize : ResizeArguments {
         {"size=[2, 1], save_attrs=True",
          {"uint8 FHW [[[1, 3, 5]], [[2, 4, 6]]]"},
          {"uint8 [[[3], [3]], [[4], [4]]]", "int32 [1, 3]"}},
+        {"size=[1, 2], border=\"clamp\"", {"uint8 HW [[0, 8, 16, 24]]"}, {"uint8 [[5, 19]]"}},
         {"size=[0, 8], mode=\"not_larger\", max_size=[4]",
          {"uint8 HW [[5, 5]]"},
          {"uint8 [[5, 5, 5, 5], [5, 5, 5, 5]]"}},
@@ -67,10 +68,10 @@ struct Resize : ResizeArguments {
 
  private:
   static TensorType extents_type(const Layout& layout) {
-    return {DType::kInt32, {}, {Axes(layout).rank}};
+    return {DType::kInt32, {}, {ResizedAxes(layout).rank}};
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Resize)
+STOKER_OPERATOR(stoker::ops::geometry::Resize)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/resize/resized_crop.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct ResizeCropMirror : ResizedCrop {
   static constexpr auto schema = describe(
@@ -11,8 +11,7 @@ struct ResizeCropMirror : ResizedCrop {
       "Resizes an image, cuts a window out of it, and mirrors that.\n\n"
       "This is resize, then crop, then flip, with their arguments, in one pass: only what is seen "
       "is computed. Accepts any dtype.",
-      kResizedCropInputs, kResizedCropOutputs, kResizeArguments, kFilterArguments, kDtypeArgument,
-      kResizedCropArguments);
+      kResizedCropInputs, kResizedCropOutputs, kResizedCropArguments);
 
   static std::vector<Case> cases() {
     return {
@@ -28,6 +27,6 @@ struct ResizeCropMirror : ResizedCrop {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::ResizeCropMirror)
+STOKER_OPERATOR(stoker::ops::geometry::ResizeCropMirror)

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/resize/warp_arguments.h"
+#include "op/type_of.h"
 #include "op/window/canvas.h"
 #include "op/window/rotation.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Rotate : CanvasArguments, WarpArguments {
   float angle = 0;
@@ -41,7 +41,7 @@ struct Rotate : CanvasArguments, WarpArguments {
   }
 
   static void agree(std::span<Rotate* const> frames, const TensorType& in) {
-    const SpatialAxes axes(in);
+    const CanvasAxes axes(in);
     std::vector<Rotation> rotations;
     for (const Rotate* r : frames) rotations.emplace_back(axes.rank, r->angle, r->axis);
     std::array<int64_t, Warp::kMost> canvas{};
@@ -69,7 +69,7 @@ struct Rotate : CanvasArguments, WarpArguments {
 
  private:
   Warp warp(const TensorType& in) const {
-    const SpatialAxes axes(in);
+    const CanvasAxes axes(in);
     const Rotation rotation(axes.rank, angle, axis);
     std::array<int64_t, Warp::kMost> canvas{};
     if (common_canvas) canvas = *common_canvas;
@@ -81,6 +81,6 @@ struct Rotate : CanvasArguments, WarpArguments {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Rotate)
+STOKER_OPERATOR(stoker::ops::geometry::Rotate)

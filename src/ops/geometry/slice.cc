@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/dtype_argument.h"
-#include "op/op.h"
+#include "op/arguments/dtype_argument.h"
+#include "op/type_of.h"
 #include "op/window/out_of_bounds.h"
 #include "op/window/slice_window.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Slice : SliceArguments, OutOfBoundsArguments, DtypeArgument {
   static constexpr auto schema = describe(
@@ -30,9 +30,12 @@ struct Slice : SliceArguments, OutOfBoundsArguments, DtypeArgument {
 
   void lower(Lowering& l) const {
     const TensorType in = l.type();
-    const Window w =
-        slice_window(*this, in, l.has(1) ? &l.value(1) : nullptr, l.has(2) ? &l.value(2) : nullptr);
-    l.add(cut(settle(w, in, out_of_bounds_policy), in, fill_values), dtype.value_or(in.dtype));
+    const View* anchor = l.has(1) ? &l.value(1) : nullptr;
+    const View* size = l.has(2) ? &l.value(2) : nullptr;
+    const Window w = slice_window(*this, in, anchor, size);
+    const std::string hint = order_hint(w, *this, in, anchor, size);
+    const Window inside = settle(w, in, out_of_bounds_policy, hint);
+    l.add(cut(inside, in, fill_values), dtype.value_or(in.dtype));
   }
 
   static std::vector<Case> cases() {
@@ -57,6 +60,6 @@ struct Slice : SliceArguments, OutOfBoundsArguments, DtypeArgument {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Slice)
+STOKER_OPERATOR(stoker::ops::geometry::Slice)

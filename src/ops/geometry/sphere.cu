@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/resize/displaced.cuh"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Sphere : DisplacementArguments {
   struct Ball {
@@ -58,6 +58,6 @@ struct Sphere : DisplacementArguments {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Sphere)
+STOKER_OPERATOR(stoker::ops::geometry::Sphere)

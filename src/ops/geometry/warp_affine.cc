@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
 #include "op/resize/warp_arguments.h"
+#include "op/type_of.h"
 #include "op/window/canvas.h"
 #include "op/window/point_map.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct WarpAffine : SizeArgument, WarpArguments, MatrixArguments {
   static constexpr auto schema = describe(
@@ -27,7 +27,7 @@ struct WarpAffine : SizeArgument, WarpArguments, MatrixArguments {
     require_warp_filter(interp_type);
     const bool is_known = is_matrix_known(c);
     TensorType t = c.in();
-    const SpatialAxes axes(t);
+    const CanvasAxes axes(t);
     if (axes.rank > 0 && is_known) warp(axes, matrix);
     for (int i = 0; i < axes.rank; ++i)
       t.shape[axes.axis[i]] = c.is_computed("size") ? -1 : on_canvas(axes).out[i];
@@ -35,7 +35,7 @@ struct WarpAffine : SizeArgument, WarpArguments, MatrixArguments {
     c.out(t);
   }
 
-  void lower(Lowering& l) const { add_warp(l, warp(SpatialAxes(l.type()), numbers(l))); }
+  void lower(Lowering& l) const { add_warp(l, warp(CanvasAxes(l.type()), numbers(l))); }
 
   static std::vector<Case> cases() {
     return {
@@ -55,11 +55,11 @@ struct WarpAffine : SizeArgument, WarpArguments, MatrixArguments {
   }
 
  private:
-  Warp warp(const SpatialAxes& axes, const Small<float>& m) const {
+  Warp warp(const CanvasAxes& axes, const Small<float>& m) const {
     return on_canvas(axes, PointMap(axes.rank, m, inverse_map).warp());
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::WarpAffine)
+STOKER_OPERATOR(stoker::ops::geometry::WarpAffine)

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_math.h"
-#include "op/op.h"
 #include "op/resize/displaced.cuh"
+#include "op/type_of.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::geometry {
 
 struct Water : DisplacementArguments {
   float ampl_x = 10, ampl_y = 10, freq_x = 0.049087f, freq_y = 0.049087f, phase_x = 0, phase_y = 0;
@@ -13,11 +13,11 @@ struct Water : DisplacementArguments {
   struct Waves {
     double ampl_x, ampl_y, freq_x, freq_y, phase_x, phase_y;
     STOKER_HD double right(double y) const {
-      using exact::detail::Num;
+      using exact::Num;
       return (Num(ampl_x) * exact::sin((Num(y) * freq_x + phase_x).v)).v;
     }
     STOKER_HD double down(double x) const {
-      using exact::detail::Num;
+      using exact::Num;
       return (Num(ampl_y) * exact::cos((Num(x) * freq_y + phase_y).v)).v;
     }
     STOKER_HD Coordinates operator()(int64_t y, int64_t x) const {
@@ -76,6 +76,6 @@ struct Water : DisplacementArguments {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::geometry
 
-STOKER_OPERATOR(stoker::ops::augment::Water)
+STOKER_OPERATOR(stoker::ops::geometry::Water)

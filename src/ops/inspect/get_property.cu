@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker {
 
@@ -14,7 +14,7 @@ struct EnumNames<Property> {
   static constexpr const char* kNames[] = {"source_info", "layout"};
 };
 
-namespace ops::read {
+namespace ops::inspect {
 
 struct GetProperty {
   struct Letters {
@@ -26,6 +26,7 @@ struct GetProperty {
 
   Property key = Property::kSourceInfo;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema = describe(
       "get_property",
       "Gives what is known of a tensor besides its values, as the bytes of a text.\n\n"
@@ -69,7 +70,7 @@ struct GetProperty {
   }
 };
 
-}  // namespace ops::read
+}  // namespace ops::inspect
 }  // namespace stoker
 
-STOKER_OPERATOR(stoker::ops::read::GetProperty)
+STOKER_OPERATOR(stoker::ops::inspect::GetProperty)

@@ -3,9 +3,9 @@
 #include "kernels/convert.h"
 #include "op/decode/encoded_picture.h"
 #include "op/decode/tiny_jpeg.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::decode {
+namespace stoker::ops::inspect {
 
 struct PeekImageShape {
   DType dtype = DType::kInt64;
@@ -37,7 +37,7 @@ struct PeekImageShape {
   }
 
   void infer(Inference& i) const {
-    i.kept.set(EncodedPicture(picture(), i.values[0]).whole().shape);
+    i.kept.set(EncodedPicture(picture(), i).whole().shape);
     i.out({dtype, {}, {3}});
   }
 
@@ -56,6 +56,6 @@ struct PeekImageShape {
   }
 };
 
-}  // namespace stoker::ops::decode
+}  // namespace stoker::ops::inspect
 
-STOKER_OPERATOR(stoker::ops::decode::PeekImageShape)
+STOKER_OPERATOR(stoker::ops::inspect::PeekImageShape)

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::read {
+namespace stoker::ops::inspect {
 
 struct Shapes {
   DType dtype = DType::kInt64;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema =
       describe("shapes",
                "Gives the extents of a tensor, as a list with one number for each axis.\n\n"
@@ -58,6 +59,6 @@ struct Shapes {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::inspect
 
-STOKER_OPERATOR(stoker::ops::read::Shapes)
+STOKER_OPERATOR(stoker::ops::inspect::Shapes)

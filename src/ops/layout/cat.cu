@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/join.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct Cat {
   int axis = 0;
   Layout axis_name;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "cat",
       "Joins tensors along one of their axes.\n\n"
@@ -30,7 +31,7 @@ struct Cat {
   }
 
   // The type of the output; extents and ranks of inputs may be unknown.
-  TensorType joined(std::span<const TensorType> inputs) const {
+  TensorType concatenated(std::span<const TensorType> inputs) const {
     TensorType all = inputs[0];
     for (const TensorType& t : inputs) {
       if (all.layout.empty()) all.layout = t.layout;
@@ -51,12 +52,12 @@ struct Cat {
 
   void check(Checker& c) const {
     require(axis_name.empty() || axis == 0, "arguments 'axis' and 'axis_name' exclude each other");
-    c.out(joined(c.inputs));
+    c.out(concatenated(c.inputs));
   }
-  void infer(Inference& i) const { i.out(joined(i.inputs)); }
+  void infer(Inference& i) const { i.out(concatenated(i.inputs)); }
 
   void demand(Demand& d) const {
-    const int a = axis_in(joined(d.inputs));
+    const int a = axis_in(concatenated(d.inputs));
     int64_t begin = 0;
     for (size_t i = 0; i < d.inputs.size(); ++i) {
       d.needed[i] = part_of(d.wanted[0], a, begin, d.inputs[i].shape[a]);
@@ -83,6 +84,6 @@ struct Cat {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::Cat)
+STOKER_OPERATOR(stoker::ops::layout::Cat)

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/frames.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct ElementExtract {
   Small<int64_t> element_map;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema =
       describe("element_extract",
                "Takes frames out of a sequence, with one output for each.\n\n"
@@ -34,23 +35,23 @@ struct ElementExtract {
   }
 
   void add_copies(const View& in, std::span<const View> outputs,
-                  std::vector<JoinedPart>& copies) const {
+                  std::vector<JoinedInput>& copies) const {
     for (size_t k = 0; k < element_map.size(); ++k) {
       const View from = one_frame(in, element_map[k]);
-      if (const JoinedPart copy(from, as_sequence(outputs[k]), 0, 0); copy.runs.bytes > 0)
+      if (const JoinedInput copy(from, as_sequence(outputs[k]), 0, 0); copy.runs.bytes > 0)
         copies.push_back(copy);
     }
   }
   void run_cpu(Run& r) const {
-    std::vector<JoinedPart> copies;
+    std::vector<JoinedInput> copies;
     add_copies(r.inputs[0], r.outputs, copies);
-    for (const JoinedPart& c : copies) copy_runs(c.runs, c.from, c.to);
+    for (const JoinedInput& c : copies) copy_runs(c.runs, c.from, c.to);
   }
   static void run_gpu(GpuRun& r, std::span<const ElementExtract* const> items) {
-    std::vector<JoinedPart> copies;
+    std::vector<JoinedInput> copies;
     for (size_t i = 0; i < items.size(); ++i)
       items[i]->add_copies(r.items[i].inputs[0], r.items[i].outputs, copies);
-    run_each(r, std::span<const JoinedPart>(copies));
+    run_each(r, std::span<const JoinedInput>(copies));
   }
 
   static std::vector<Case> cases() {
@@ -64,6 +65,6 @@ struct ElementExtract {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::ElementExtract)
+STOKER_OPERATOR(stoker::ops::layout::ElementExtract)

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct ExpandDims {
   Small<int> axes;
   Layout new_axis_names;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr bool kAlias = true;
   static constexpr auto schema =
       describe("expand_dims",
@@ -69,6 +70,6 @@ struct ExpandDims {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::ExpandDims)
+STOKER_OPERATOR(stoker::ops::layout::ExpandDims)

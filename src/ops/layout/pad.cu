@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fused/fused.h"
-#include "op/loops/axes_argument.h"
+#include "op/arguments/axes_argument.h"
 #include "op/loops/gpu_blocks.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct Pad {
   Small<int> axes;
@@ -13,6 +13,9 @@ struct Pad {
   float fill_value = 0;
   Small<int64_t> shape;
   Small<int> align;
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) { require_class_fill(c, "fill_value", {fill_value}); }
 
   static constexpr auto schema = describe(
       "pad",
@@ -135,6 +138,6 @@ struct Pad {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::Pad)
+STOKER_OPERATOR(stoker::ops::layout::Pad)

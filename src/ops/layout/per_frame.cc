@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct PerFrame {
   bool replace = false;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "per_frame",
       "Marks the outermost axis of a tensor as frames, so that each value serves one frame.\n\n"
@@ -50,6 +51,6 @@ struct PerFrame {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::PerFrame)
+STOKER_OPERATOR(stoker::ops::layout::PerFrame)

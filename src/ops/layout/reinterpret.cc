@@ -1,12 +1,19 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/reshape_arguments.h"
-#include "op/op.h"
+#include "op/arguments/reshape_arguments.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct Reinterpret : ReshapeArguments {
   std::optional<DType> dtype;
+
+  static constexpr Classes kClasses = Classes::kKept;
+  void take_classes(const Checker& c) const {
+    require(!dtype || *dtype == c.in().dtype,
+            "the input holds class numbers, and bytes of another dtype are none. fn.cast(x, "
+            "dtype=...) makes quantities of them");
+  }
 
   static constexpr bool kAlias = true;
   static constexpr auto schema = describe(
@@ -36,6 +43,6 @@ struct Reinterpret : ReshapeArguments {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::Reinterpret)
+STOKER_OPERATOR(stoker::ops::layout::Reinterpret)

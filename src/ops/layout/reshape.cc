@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/reshape_arguments.h"
-#include "op/op.h"
+#include "op/arguments/reshape_arguments.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct Reshape : ReshapeArguments {
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr bool kAlias = true;
   static constexpr auto schema = describe(
       "reshape",
@@ -33,6 +34,6 @@ struct Reshape : ReshapeArguments {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::Reshape)
+STOKER_OPERATOR(stoker::ops::layout::Reshape)

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/frames.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct SequenceRearrange {
   Small<int64_t> new_order;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema =
       describe("sequence_rearrange",
                "Puts the frames of a sequence into another order.\n\n"
@@ -66,6 +67,6 @@ struct SequenceRearrange {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::SequenceRearrange)
+STOKER_OPERATOR(stoker::ops::layout::SequenceRearrange)

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/join.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct Stack {
   int axis = 0;
   Layout axis_name;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema =
       describe("stack",
                "Joins tensors along a new axis.\n\n"
@@ -111,6 +112,6 @@ struct Stack {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::Stack)
+STOKER_OPERATOR(stoker::ops::layout::Stack)

@@ -3,9 +3,9 @@
 #include "kernels/elements/map.h"
 #include "op/arithmetic/selection.h"
 #include "op/loops/gpu_blocks.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct Subscript {
   struct Same {
@@ -19,6 +19,7 @@ struct Subscript {
   Small<int64_t> indices;
   std::shared_ptr<const Selection> made;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "subscript",
       "Takes a part of a tensor, as x[...] does in Python.\n\n"
@@ -78,6 +79,6 @@ struct Subscript {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::Subscript)
+STOKER_OPERATOR(stoker::ops::layout::Subscript)

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::layout {
 
 struct Transpose {
   std::optional<Small<int>> perm;
   bool transpose_layout = true;
   Layout output_layout;
 
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe(
       "transpose",
       "Reorders the axes of a tensor.\n\n"
@@ -60,6 +61,6 @@ struct Transpose {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::layout
 
-STOKER_OPERATOR(stoker::ops::collate::Transpose)
+STOKER_OPERATOR(stoker::ops::layout::Transpose)

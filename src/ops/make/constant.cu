@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/map.h"
+#include "op/arguments/shape_argument.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/loops/shape_argument.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::read {
+namespace stoker::ops::make {
 
 struct Constant {
   // There is one value for each element, or one for all.
@@ -64,6 +64,12 @@ struct Constant {
     elements = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   }
 
+  std::optional<bool> truth() const {
+    if (count() != 1) return {};
+    bool x = false;
+    from_tensor(View::dense(const_cast<std::byte*>(elements->data()), type({}).dtype, {}), x);
+    return x;
+  }
   void run_cpu(Run& r) const {
     const View& out = r.outputs[0];
     const View all =
@@ -106,6 +112,6 @@ struct Constant {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::make
 
-STOKER_OPERATOR(stoker::ops::read::Constant)
+STOKER_OPERATOR(stoker::ops::make::Constant)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::read {
+namespace stoker::ops::make {
 
 struct Full {
   std::optional<Small<int64_t>> shape;
@@ -64,6 +64,6 @@ struct Full {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::make
 
-STOKER_OPERATOR(stoker::ops::read::Full)
+STOKER_OPERATOR(stoker::ops::make::Full)

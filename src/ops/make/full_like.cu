@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::read {
+namespace stoker::ops::make {
 
 struct FullLike {
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema = describe(
       "full_like",
       "Gives a tensor of the shape, layout and dtype of another, filled with a value.\n\n"
@@ -50,6 +51,6 @@ struct FullLike {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::make
 
-STOKER_OPERATOR(stoker::ops::read::FullLike)
+STOKER_OPERATOR(stoker::ops::make::FullLike)

@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::read {
+namespace stoker::ops::make {
 
-struct Ones : Filled<1> {
+struct Ones : Filled<Ones, 1> {
   static constexpr auto schema =
       describe("ones", "Gives a tensor of ones.\n\nThe shape may differ from sample to sample.",
                ports(), ports({.name = "output", .help = "A tensor of ones."}), arguments());
-
-  static void run_gpu(GpuRun& r, std::span<const Ones* const> items) {
-    Filled<1>::run_gpu(r, items);
-  }
 
   static std::vector<Case> cases() {
     return {
@@ -22,6 +18,6 @@ struct Ones : Filled<1> {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::make
 
-STOKER_OPERATOR(stoker::ops::read::Ones)
+STOKER_OPERATOR(stoker::ops::make::Ones)

@@ -2,19 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::read {
+namespace stoker::ops::make {
 
-struct OnesLike : FilledLike<1> {
+struct OnesLike : FilledLike<OnesLike, 1> {
   static constexpr auto schema = describe(
       "ones_like",
       "Gives ones in the shape and layout of a tensor.\n\nThe values of that tensor do not matter, "
       "so what makes only them does no work.",
       ports({.name = "data", .help = "Any tensor."}),
       ports({.name = "output", .help = "A tensor of ones."}), arguments());
-
-  static void run_gpu(GpuRun& r, std::span<const OnesLike* const> items) {
-    FilledLike<1>::run_gpu(r, items);
-  }
 
   static std::vector<Case> cases() {
     return {
@@ -24,6 +20,6 @@ struct OnesLike : FilledLike<1> {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::make
 
-STOKER_OPERATOR(stoker::ops::read::OnesLike)
+STOKER_OPERATOR(stoker::ops::make::OnesLike)

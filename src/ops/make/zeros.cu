@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::read {
+namespace stoker::ops::make {
 
-struct Zeros : Filled<0> {
+struct Zeros : Filled<Zeros, 0> {
   static constexpr auto schema =
       describe("zeros", "Gives a tensor of zeros.\n\nThe shape may differ from sample to sample.",
                ports(), ports({.name = "output", .help = "A tensor of zeros."}), arguments());
-
-  static void run_gpu(GpuRun& r, std::span<const Zeros* const> items) {
-    Filled<0>::run_gpu(r, items);
-  }
 
   static std::vector<Case> cases() {
     return {
@@ -22,6 +18,6 @@ struct Zeros : Filled<0> {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::make
 
-STOKER_OPERATOR(stoker::ops::read::Zeros)
+STOKER_OPERATOR(stoker::ops::make::Zeros)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::read {
+namespace stoker::ops::make {
 
-struct ZerosLike : FilledLike<0> {
+struct ZerosLike : FilledLike<ZerosLike, 0> {
   static constexpr auto schema =
       describe("zeros_like",
                "Gives zeros in the shape and layout of a tensor.\n\nThe values of that tensor do "
@@ -12,10 +12,6 @@ struct ZerosLike : FilledLike<0> {
                "so what makes only them does no work.",
                ports({.name = "data", .help = "Any tensor."}),
                ports({.name = "output", .help = "A tensor of zeros."}), arguments());
-
-  static void run_gpu(GpuRun& r, std::span<const ZerosLike* const> items) {
-    FilledLike<0>::run_gpu(r, items);
-  }
 
   static std::vector<Case> cases() {
     return {
@@ -25,6 +21,6 @@ struct ZerosLike : FilledLike<0> {
   }
 };
 
-}  // namespace stoker::ops::read
+}  // namespace stoker::ops::make
 
-STOKER_OPERATOR(stoker::ops::read::ZerosLike)
+STOKER_OPERATOR(stoker::ops::make::ZerosLike)

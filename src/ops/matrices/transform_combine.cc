@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/transform.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::matrices {
 
 struct TransformCombine {
   bool reverse_order = false;
@@ -20,7 +20,7 @@ struct TransformCombine {
       kTransformOutputs,
       arg(&TransformCombine::reverse_order, "reverse_order", "Whether the last one comes first."));
 
-  static TensorType joined(std::span<const TensorType> maps) {
+  static TensorType combined(std::span<const TensorType> maps) {
     int rank = -1;
     for (const TensorType& t : maps) {
       const int own = map_rank(t);
@@ -30,8 +30,8 @@ struct TransformCombine {
     }
     return Affine::type(rank);
   }
-  void check(Checker& c) const { c.out(joined(c.inputs)); }
-  void infer(Inference& i) const { i.out(joined(i.inputs)); }
+  void check(Checker& c) const { c.out(combined(c.inputs)); }
+  void infer(Inference& i) const { i.out(combined(i.inputs)); }
 
   void run_cpu(Run& r) const {
     Affine all = Affine::of(r.inputs[0]);
@@ -53,6 +53,6 @@ struct TransformCombine {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::matrices
 
-STOKER_OPERATOR(stoker::ops::augment::TransformCombine)
+STOKER_OPERATOR(stoker::ops::matrices::TransformCombine)

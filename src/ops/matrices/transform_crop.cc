@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/transform.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::matrices {
 
 struct TransformCrop : Transform<TransformCrop> {
   Small<float> from_start = {0}, from_end = {1}, to_start = {0}, to_end = {1};
@@ -12,7 +12,9 @@ struct TransformCrop : Transform<TransformCrop> {
   static constexpr auto schema = describe(
       "transforms.crop",
       "Makes a map that takes one box to another.\n\n"
-      "The box that is taken has an extent in each dimension, else it is refused. The result fits "
+      "A box without an extent in a dimension cannot be stretched: taking it gives factors that "
+      "are "
+      "infinite, or NaN where the other box has no extent there either. The result fits "
       "warp_affine and coord_transform.",
       kTransformInputs, kTransformOutputs,
       arg(&TransformCrop::from_start, "from_start", "Start of the box that is taken.", kPerFrame),
@@ -39,7 +41,6 @@ struct TransformCrop : Transform<TransformCrop> {
                       static_cast<double>(to_end.at_or_only(i))};
       if (absolute && from[1] < from[0]) std::swap(from[0], from[1]);
       if (absolute && to[1] < to[0]) std::swap(to[0], to[1]);
-      require(from[0] != from[1], "the box that is taken begins and ends at ", from[0]);
       a.m[i][i] = (to[1] - to[0]) / (from[1] - from[0]);
       a.m[i][rank] = to[0] - a.m[i][i] * from[0];
     }
@@ -57,6 +58,6 @@ struct TransformCrop : Transform<TransformCrop> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::matrices
 
-STOKER_OPERATOR(stoker::ops::augment::TransformCrop)
+STOKER_OPERATOR(stoker::ops::matrices::TransformCrop)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/transform.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::matrices {
 
 struct TransformRotation : Transform<TransformRotation> {
   float angle = 0;
@@ -69,6 +69,6 @@ struct TransformRotation : Transform<TransformRotation> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::matrices
 
-STOKER_OPERATOR(stoker::ops::augment::TransformRotation)
+STOKER_OPERATOR(stoker::ops::matrices::TransformRotation)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/transform.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::matrices {
 
 struct TransformScale : Transform<TransformScale> {
   Small<float> scale;
@@ -44,6 +44,6 @@ struct TransformScale : Transform<TransformScale> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::matrices
 
-STOKER_OPERATOR(stoker::ops::augment::TransformScale)
+STOKER_OPERATOR(stoker::ops::matrices::TransformScale)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/transform.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::matrices {
 
 struct TransformShear : Transform<TransformShear> {
   std::optional<Small<float>> shear, angles, center;
@@ -57,6 +57,6 @@ struct TransformShear : Transform<TransformShear> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::matrices
 
-STOKER_OPERATOR(stoker::ops::augment::TransformShear)
+STOKER_OPERATOR(stoker::ops::matrices::TransformShear)

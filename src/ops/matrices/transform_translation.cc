@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/transform.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::matrices {
 
 struct TransformTranslation : Transform<TransformTranslation> {
   Small<float> offset;
@@ -36,6 +36,6 @@ struct TransformTranslation : Transform<TransformTranslation> {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::matrices
 
-STOKER_OPERATOR(stoker::ops::augment::TransformTranslation)
+STOKER_OPERATOR(stoker::ops::matrices::TransformTranslation)

@@ -4,8 +4,8 @@
 
 #include "kernels/elements/beta_draws.h"
 #include "kernels/elements/fill.h"
-#include "op/loops/shape_argument.h"
-#include "op/op.h"
+#include "op/arguments/shape_argument.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::random {
 
@@ -14,6 +14,7 @@ struct Beta {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.beta",

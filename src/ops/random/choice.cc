@@ -6,8 +6,8 @@
 #include "kernels/elements/boxes.h"
 #include "kernels/elements/draws.h"
 #include "kernels/levels.h"
-#include "op/loops/shape_argument.h"
-#include "op/op.h"
+#include "op/arguments/shape_argument.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::random {
 
@@ -15,12 +15,14 @@ struct Choice {
   std::optional<Small<float>> p;
   std::optional<Small<int64_t>> shape;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.choice",
       "Draws elements of a list, each independently of the others.\n\n"
-      "The first axis of the input is the list. A whole number n stands for the numbers from 0 to "
-      "n - 1. The draws depend only on the pipeline's seed, the epoch and the sample.",
+      "The first axis of the input is the list. A whole number n of any size stands for the "
+      "numbers from 0 to n - 1. The draws depend only on the pipeline's seed, the epoch and the "
+      "sample.",
       ports({.name = "a", .help = "The list, or a whole number.", .is_value = true},
             {.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "The drawn elements."}),
@@ -61,8 +63,7 @@ struct Choice {
     const View &a = r.inputs[0], &out = r.outputs[0];
     const bool is_list = a.full.rank > 0;
     const int64_t count = is_list ? a.full[0] : number(a);
-    require(count > 0 && count <= int64_t{1} << 32, "there are ", count,
-            " elements to choose from, expected 1 to 2^32");
+    require(count > 0, "there are ", count, " elements to choose from, expected at least 1");
     const std::vector<double> ends = ends_of_shares(count);
     const int64_t size = size_of(a.dtype);
     const int64_t bytes = is_list ? a.bytes() / count : size;
@@ -100,6 +101,7 @@ struct Choice {
   // The numbers of the elements that draw `first` and the following choose.
   static void choose(const Chance& chance, int64_t first, int64_t count,
                      const std::vector<double>& ends, std::span<int64_t> chosen) {
+    if (count > int64_t{1} << 32) return choose_of_many(chance, first, count, chosen);
     alignas(64) uint32_t draws[kSome];
     draw_words(chance, static_cast<uint64_t>(first), draws, std::ssize(chosen));
     at_cpu_level(
@@ -108,6 +110,17 @@ struct Choice {
         });
     for (size_t k = 0; !ends.empty() && k < chosen.size(); ++k)
       chosen[k] = std::upper_bound(ends.begin(), ends.end() - 1, draws[k] * 0x1p-32) - ends.begin();
+  }
+  // Of more elements than a word has values: two words are a draw, the lower one first.
+  static void choose_of_many(const Chance& chance, int64_t first, int64_t count,
+                             std::span<int64_t> chosen) {
+    __extension__ using Wide = unsigned __int128;
+    uint32_t words[2 * kSome];
+    draw_words(chance, 2 * static_cast<uint64_t>(first), words, 2 * std::ssize(chosen));
+    for (size_t k = 0; k < chosen.size(); ++k) {
+      const uint64_t draw = words[2 * k] | uint64_t{words[2 * k + 1]} << 32;
+      chosen[k] = static_cast<int64_t>(Wide{draw} * static_cast<uint64_t>(count) >> 64);
+    }
   }
   // Copies the chosen elements, of so many bytes each, one behind the other.
   static void take(const std::byte* list, int64_t bytes, std::span<const int64_t> chosen,

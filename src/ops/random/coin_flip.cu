@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/fill.h"
+#include "op/arguments/shape_argument.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/loops/shape_argument.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::random {
 
@@ -21,6 +21,7 @@ struct CoinFlip {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.coin_flip",
@@ -40,6 +41,10 @@ struct CoinFlip {
 
   void infer(Inference& i) const {
     i.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, i)});
+  }
+
+  std::optional<bool> truth() const {
+    return probability == 0 || probability == 1 ? std::optional(probability == 1) : std::nullopt;
   }
 
   void run_cpu(Run& r) const { fill_draws<float>(r.outputs[0], r.chance, Draw{probability}); }

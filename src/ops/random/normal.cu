@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/fill.h"
+#include "op/arguments/shape_argument.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/loops/shape_argument.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::random {
 
@@ -13,7 +13,7 @@ struct Normal {
     float mean, stddev;
 
     STOKER_HD void operator()(const uint32_t* draws, float* values) const {
-      using exact::detail::Num;
+      using exact::Num;
       const NormalPair pair = normal_of(draws[0], draws[1]);
       values[0] = static_cast<float>((Num(mean) + Num(stddev) * Num(pair.first)).v);
       values[1] = static_cast<float>((Num(mean) + Num(stddev) * Num(pair.second)).v);
@@ -24,6 +24,7 @@ struct Normal {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.normal",

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/convert.h"
-#include "op/op.h"
+#include "op/type_of.h"
 #include "op/window/random_window.h"
 
 namespace stoker::ops::random {

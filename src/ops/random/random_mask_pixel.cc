@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/convert.h"
 #include "kernels/elements/boxes.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::random {
 
@@ -11,6 +11,7 @@ struct RandomMaskPixel {
   float threshold = 0;
   std::optional<int> value;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "segmentation.random_mask_pixel",

@@ -5,8 +5,8 @@
 
 #include "kernels/elements/boxes.h"
 #include "kernels/statistics/objects.h"
-#include "op/op.h"
 #include "op/output_names.h"
+#include "op/type_of.h"
 
 namespace stoker {
 
@@ -31,6 +31,7 @@ struct RandomObjectBbox {
   std::optional<int> k_largest;
   std::optional<Small<int>> threshold;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kRandom = true;
   static constexpr const char* kIgnored[] = {"cache_objects"};
   static constexpr auto schema = describe(

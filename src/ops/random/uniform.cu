@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/fill.h"
+#include "op/arguments/shape_argument.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/loops/shape_argument.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::random {
 
@@ -25,6 +25,7 @@ struct Uniform {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.uniform",

@@ -1,31 +1,28 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/files_store.h"
 #include "op/reader.h"
-#include "stores/datum.h"
-#include "stores/lmdb_files.h"
+#include "op/type_of.h"
+#include "stores/lmdb/datum.h"
+#include "stores/lmdb/lmdb_files.h"
 
 namespace stoker::ops::read {
 
 namespace {
 
-using stores::ByteSpan;
 using stores::Datum;
 
-class CaffeStore final : public SampleStore {
+class CaffeStore final : public FilesStore<stores::LmdbFiles> {
  public:
   CaffeStore(const std::vector<std::string>& paths, DType dtype, bool has_image, bool has_label)
-      : databases_(paths), dtype_(dtype), has_image_(has_image), has_label_(has_label) {}
-
-  int64_t size() const override { return databases_.size(); }
-  std::string name(int64_t i) const override { return databases_.name(i); }
-  uint64_t fingerprint() const override { return databases_.fingerprint(); }
-  std::vector<int64_t> block_begins() const override { return databases_.begins(); }
-  io::Place place(int64_t i) const override { return io::Place::at(databases_.extent(i)); }
+      : FilesStore(paths), dtype_(dtype), has_image_(has_image), has_label_(has_label) {}
 
   void read(Reading& r) const override {
-    const ByteSpan value = databases_.value(r.index, r.parts[0]);
-    const Datum d = databases_.parsed(r.index, value, stores::parse_datum);
+    const Datum d = parsed(r, stores::parse_datum);
+    if (has_label_ && !d.has_label)
+      throw SampleError("the Datum has no label; label_available=False does without");
+    if (has_image_ && !d.has_pixels)
+      throw SampleError("the Datum has no data; image_available=False does without");
     if (has_label_) r.give(has_image_ ? 1 : 0, {DType::kInt32, {}, {1}}, d.label);
     if (!has_image_) return;
     if (d.encoded) {
@@ -48,7 +45,6 @@ class CaffeStore final : public SampleStore {
   }
 
  private:
-  stores::LmdbFiles databases_;
   DType dtype_;
   bool has_image_, has_label_;
 };
@@ -65,18 +61,19 @@ struct Caffe : ReaderArguments {
   static constexpr auto schema = describe(
       "readers.caffe",
       "Reads pictures and labels from LMDB databases of Caffe, whose values are a Datum.\n\n"
-      "An encoded picture comes as its bytes, of shape (size,). Pixels come as they are stored, of "
+      "An encoded picture comes as its bytes, of shape (size,); one without extents counts as "
+      "encoded also where the Datum does not say so. Pixels come as they are stored, of "
       "shape (channels, height, width), and Caffe stores blue first. The samples are in the order "
       "of "
       "their keys. A database that cannot be read or is damaged is an error when the pipeline is "
-      "built; a damaged value fails its sample.",
+      "built; a damaged value, one that "
+      "is no Datum, and one without a label or data that is asked for fail their samples.",
       ports(),
-      ports({.name = "image",
-             .help = "The encoded picture or its pixels.",
-             .when = "image_available"},
-            {.name = "label",
-             .help = "The label, int32 of shape (1,); 0 where there is none.",
-             .when = "label_available"}),
+      ports(
+          {.name = "image",
+           .help = "The encoded picture or its pixels.",
+           .when = "image_available"},
+          {.name = "label", .help = "The label, int32 of shape (1,).", .when = "label_available"}),
       arg(&Caffe::path, "path", "The databases: folders with data.mdb, or files.", kRequired),
       arg(&Caffe::image_available, "image_available", "Whether pictures are an output."),
       arg(&Caffe::label_available, "label_available", "Whether labels are an output."),

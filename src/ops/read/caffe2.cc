@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/files_store.h"
 #include "op/reader.h"
-#include "stores/datum.h"
-#include "stores/lmdb_files.h"
+#include "op/type_of.h"
+#include "stores/lmdb/datum.h"
+#include "stores/lmdb/lmdb_files.h"
 
 namespace stoker::ops::read {
 
 namespace {
 
-using stores::ByteSpan;
 using stores::TensorProto;
 
 // What the label is.
@@ -28,24 +28,18 @@ struct Caffe2Layout {
   size_t tensors() const { return additional_at() + additional.size() + has_box; }
 };
 
-class Caffe2Store final : public SampleStore {
+class Caffe2Store final : public FilesStore<stores::LmdbFiles> {
  public:
   Caffe2Store(const std::vector<std::string>& paths, Caffe2Layout layout)
-      : databases_(paths), layout_(std::move(layout)) {}
-
-  int64_t size() const override { return databases_.size(); }
-  std::string name(int64_t i) const override { return databases_.name(i); }
-  uint64_t fingerprint() const override { return databases_.fingerprint(); }
-  std::vector<int64_t> block_begins() const override { return databases_.begins(); }
-  io::Place place(int64_t i) const override { return io::Place::at(databases_.extent(i)); }
+      : FilesStore(paths), layout_(std::move(layout)) {}
 
   void read(Reading& r) const override {
-    const ByteSpan value = databases_.value(r.index, r.parts[0]);
-    const std::vector<TensorProto> tensors =
-        databases_.parsed(r.index, value, stores::parse_tensor_protos);
-    if (tensors.size() < layout_.tensors())
+    const std::vector<TensorProto> tensors = parsed(r, stores::parse_tensor_protos);
+    // A box comes last, so that what is before it has to be known.
+    if (tensors.size() < layout_.tensors() ||
+        (layout_.has_box && tensors.size() > layout_.tensors()))
       throw SampleError("the value has " + std::to_string(tensors.size()) + " tensors; expected " +
-                        std::to_string(layout_.tensors()));
+                        std::to_string(layout_.tensors()) + ", as the arguments say");
     if (layout_.has_image) give_picture(r, tensors[0]);
     if (layout_.label_type != kNone) give_label(r, tensors);
     size_t next = layout_.additional_at(), k = layout_.box_output() + layout_.has_box;
@@ -124,7 +118,6 @@ class Caffe2Store final : public SampleStore {
     stores::copy_tensor(t, r.make(k, {dtype, {}, shape_of(t)}).data);
   }
 
-  stores::LmdbFiles databases_;
   Caffe2Layout layout_;
 };
 

@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/coco.h"
+#include "stores/annotations/coco.h"
 
 #include <filesystem>
 #include <system_error>
 
 #include "base/hash.h"
 #include "codec/codec.h"
-#include "op/op.h"
+#include "io/local_files.h"
+#include "op/decode/annotated_picture.h"
 #include "op/reader.h"
-#include "stores/record_files.h"
+#include "op/type_of.h"
+#include "stores/records/record_files.h"
 
 namespace stoker::ops::read {
 
@@ -36,27 +38,28 @@ class CocoStore final : public SampleStore {
   uint64_t fingerprint() const override { return fingerprint_; }
   io::Place place(int64_t i) const override { return io::Place::at({name(i)}); }
 
+  std::string warning() const override { return set_.warning(); }
+
   void read(Reading& r) const override {
     const int64_t i = r.index, objects = set_.boxes(i);
+    const Asked asked = asked_of(r);
+    check(i, asked);
+    const Size picture = size_of_picture(r, asked);
+    const Size whole = outputs_.ratio ? picture : Size{};
     r.share(0, r.parts[0]);
     auto* boxes = r.make(1, {DType::kFloat32, {}, {objects, 4}}).as<float>();
     auto* labels = r.make(2, {DType::kInt32, {}, {objects}}).as<int32_t>();
-    const Size whole = outputs_.ratio ? size_of_picture(r) : Size{};
     for (int64_t k = 0; k < objects; ++k) {
       give_box(i, k, whole, boxes + 4 * k);
       labels[k] = set_.label(i, k);
     }
+    if (asked.boxes) look_outside(r);
     size_t next = 3;
     if (outputs_.polygons) {
       give_polygons(r, whole, next);
       next += 2;
     }
-    if (outputs_.masks) {
-      const Shape shape{set_.height(i), set_.width(i), 1};
-      if (!shape.is_possible()) throw SampleError("the picture is too large for a mask");
-      const View& to = r.make(next++, {DType::kInt32, "HWC", shape});
-      set_.paint_masks(i, {to.as<int32_t>(), static_cast<size_t>(shape.volume())});
-    }
+    if (outputs_.masks) give_masks(r, asked.masks ? picture : Size{0, 0}, next++);
     if (outputs_.ids) {
       const int64_t id = set_.image_id(i);
       if (id != static_cast<int32_t>(id))
@@ -67,15 +70,62 @@ class CocoStore final : public SampleStore {
 
  private:
   struct Size {  // that boxes and corners are parts of
-    float width = 1, height = 1;
+    int32_t width = 1, height = 1;
+  };
+  struct Asked {
+    bool boxes, labels, polygons, masks;
   };
 
-  Size size_of_picture(const Reading& r) const {
-    const int32_t width = set_.width(r.index), height = set_.height(r.index);
-    if (width > 0 && height > 0) return {static_cast<float>(width), static_cast<float>(height)};
-    // The annotations do not say the size, so the picture does.
-    const ImageInfo picture = peek(r.parts[0], {.adjust_orientation = false}).info;
-    return {static_cast<float>(picture.width), static_cast<float>(picture.height)};
+  Asked asked_of(const Reading& r) const {
+    return {r.asks(1), r.asks(2), outputs_.polygons && (r.asks(3) || r.asks(4)),
+            outputs_.masks && r.asks(3)};
+  }
+
+  // Throws SampleError for odd values of what something reads.
+  void check(int64_t i, const Asked& asked) const {
+    if (asked.boxes) set_.check_boxes(i);
+    if (asked.labels || asked.masks) set_.check_labels(i);
+    if (asked.polygons || asked.masks) set_.check_masks(i);
+  }
+
+  // The extents that boxes, corners and masks refer to, which decoders compare with the picture.
+  // Where something needs them and the annotations do not say them, the picture does.
+  Size size_of_picture(Reading& r, const Asked& asked) const {
+    if (!asked.boxes && !asked.polygons && !asked.masks) return {};
+    Size size{set_.width(r.index), set_.height(r.index)};
+    r.annotated = {.is_relative = outputs_.ratio && !asked.masks};
+    if (asked.masks || outputs_.ratio) {
+      set_.check_extents(r.index);
+      if (size.width == 0 || size.height == 0) {
+        const ImageInfo picture = peek(r.parts[0], {.adjust_orientation = false}).info;
+        r.annotated->is_assumed = true;
+        if (size.width == 0) size.width = static_cast<int32_t>(picture.width);
+        if (size.height == 0) size.height = static_cast<int32_t>(picture.height);
+      }
+    }
+    r.annotated->width = size.width, r.annotated->height = size.height;
+    return size;
+  }
+
+  void look_outside(Reading& r) const {
+    std::vector<float> edges;
+    for (int64_t k = 0; k < set_.boxes(r.index); ++k) {
+      const CocoSet::Box b = set_.box(r.index, k);
+      edges.insert(edges.end(), {b.x, b.y, b.x + b.width, b.y + b.height});
+    }
+    remark_on_boxes_outside(r, edges);
+  }
+
+  void give_masks(Reading& r, const Size& size, size_t k) const {
+    const Shape shape{size.height, size.width, 1};
+    if (!shape.is_possible()) throw SampleError("the picture is too large for a mask");
+    const View& to = r.make(k, {DType::kInt32, "HWC", shape});
+    if (shape.volume() == 0) return;
+    if (!set_.has_all_masks(r.index))
+      r.remarks.push_back({"an object has no segmentation",
+                           "its pixels are 0 in the mask, as if there were no object"});
+    set_.paint_masks(r.index, size.height, size.width,
+                     {to.as<int32_t>(), static_cast<size_t>(shape.volume())});
   }
 
   void give_box(int64_t i, int64_t k, Size whole, float* to) const {
@@ -83,7 +133,8 @@ class CocoStore final : public SampleStore {
     to[0] = b.x, to[1] = b.y;
     to[2] = outputs_.ltrb ? b.x + b.width : b.width;
     to[3] = outputs_.ltrb ? b.y + b.height : b.height;
-    for (int axis = 0; axis < 4; ++axis) to[axis] /= axis % 2 == 0 ? whole.width : whole.height;
+    for (int axis = 0; axis < 4; ++axis)
+      to[axis] /= static_cast<float>(axis % 2 == 0 ? whole.width : whole.height);
   }
 
   void give_polygons(Reading& r, Size whole, size_t k) const {
@@ -99,7 +150,7 @@ class CocoStore final : public SampleStore {
     const auto count = static_cast<int64_t>(corners.size() / 2);
     auto* xy = r.make(k + 1, {DType::kFloat32, {}, {count, 2}}).as<float>();
     for (size_t c = 0; c < corners.size(); ++c)
-      xy[c] = corners[c] / (c % 2 == 0 ? whole.width : whole.height);
+      xy[c] = corners[c] / static_cast<float>(c % 2 == 0 ? whole.width : whole.height);
   }
 
   std::string root_;
@@ -110,17 +161,22 @@ class CocoStore final : public SampleStore {
 
 // The file in a folder of preprocessed annotations.
 std::string preprocessed_file(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked up cannot be opened either, which tells why
-  return std::filesystem::is_directory(path, ignored) ? io::join_path(path, "annotations.stoker")
-                                                      : path;
+  return io::is_folder(path) ? io::join_path(path, "annotations.stoker") : path;
 }
 
-void save(const std::string& folder, const std::string& bytes) {
-  const std::string file = io::join_path(folder, "annotations.stoker");
+void write(const std::string& file, std::string_view text) {
+  if (!io::replace_file(file, {{reinterpret_cast<const uint8_t*>(text.data()), text.size()}}))
+    throw GraphError("cannot write preprocessed annotations to '" + file + "'");
+}
+
+// Saves what preprocessed_file() names, and for other programs the pictures' names, one a line.
+void save(const std::string& folder, const std::string& bytes, const CocoSet& set) {
   std::error_code ignored;  // then it cannot be written either
   std::filesystem::create_directories(folder, ignored);
-  if (!io::replace_file(file, {{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}))
-    throw GraphError("cannot write preprocessed annotations to '" + file + "'");
+  write(io::join_path(folder, "annotations.stoker"), bytes);
+  std::string names;
+  for (int64_t i = 0; i < set.size(); ++i) names += set.file_name(i) + "\n";
+  write(io::join_path(folder, "filenames.dat"), names);
 }
 
 }  // namespace
@@ -142,8 +198,10 @@ struct Coco : ReaderArguments {
       "The samples are in the order of the pictures' ids, or as the argument images lists them; "
       "the "
       "objects of a picture in the order of the file. Annotations that cannot be read are an error "
-      "when the pipeline is built; a picture that cannot be read, or a damaged mask, fails its "
-      "sample.",
+      "when the pipeline is built. A picture that cannot be read fails its sample, and so does an "
+      "odd value or a damaged mask where something reads the output that it is for. A decoder "
+      "fails the sample where the picture has other extents than its annotation says, which is so "
+      "where EXIF turns a picture that was annotated as it is stored.",
       ports(),
       std::array<Port, 7>{
           {{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
@@ -189,7 +247,7 @@ struct Coco : ReaderArguments {
       arg(&Coco::ltrb, "ltrb", "Boxes are left, top, right and bottom."),
       arg(&Coco::ratio, "ratio",
           "Boxes and vertices are parts of the picture's width and height, as the annotations say "
-          "them, or where they say 0 the picture itself."),
+          "them, or where they do not the picture as it is stored."),
       arg(&Coco::size_threshold, "size_threshold",
           "Objects whose width or height is less, in pixels, are left out."),
       arg(&Coco::skip_empty, "skip_empty", "Leave out pictures without objects."),
@@ -242,9 +300,10 @@ struct Coco : ReaderArguments {
       return CocoSet::from_preprocessed(io::text_of(file), file, options);
     }
     const std::string json = io::text_of(annotations_file);
+    CocoSet set(json, annotations_file, options);
     if (save_preprocessed_annotations)
-      save(save_preprocessed_annotations_dir, CocoSet::preprocess(json, annotations_file));
-    return CocoSet(json, annotations_file, options);
+      save(save_preprocessed_annotations_dir, CocoSet::preprocess(json, annotations_file), set);
+    return set;
   }
 };
 

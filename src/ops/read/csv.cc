@@ -5,9 +5,9 @@
 
 #include "base/half.h"
 #include "base/hash.h"
-#include "op/op.h"
 #include "op/reader.h"
-#include "stores/csv.h"
+#include "op/type_of.h"
+#include "stores/annotations/csv.h"
 
 namespace stoker::ops::read {
 
@@ -97,7 +97,8 @@ class CsvStore final : public SampleStore {
       const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
       if (error != std::errc() || end != cell.data() + cell.size())
         fail(r.index, "has '" + std::string(cell.substr(0, 40)) + "' in column '" + c.name +
-                          "', expected " + name_of(c.dtype));
+                          "', expected " + name_of(c.dtype) +
+                          "; the dtype uint8 gives texts as bytes");
       return value;
     };
     switch (c.dtype) {

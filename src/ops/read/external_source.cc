@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::read {
 
@@ -13,7 +13,7 @@ struct ExternalSource {
   static constexpr bool kInput = true;
   static constexpr std::array kIgnored = {"cuda_stream", "use_copy_kernel"};
   static constexpr const char* kSkip =
-      "is fed by the user; tests/pipelines/test_external_source.py tests it";
+      "is fed by the user; tests/feeds/test_external_source.py tests it";
   static constexpr auto schema = describe(
       "external_source",
       "Gives what the user feeds.\n\n"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file_list.h"
-#include "op/op.h"
+#include "io/paths/path_list.h"
 #include "op/reader.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::read {
 
@@ -10,7 +10,7 @@ namespace {
 
 class FileStore final : public SampleStore {
  public:
-  explicit FileStore(const io::FileListSpec& spec)
+  explicit FileStore(const io::PathListSpec& spec)
       : list_(spec), fingerprint_(list_.fingerprint()) {}
 
   int64_t size() const override { return list_.size(); }
@@ -24,7 +24,7 @@ class FileStore final : public SampleStore {
   }
 
  private:
-  io::FileList list_;
+  io::PathList list_;
   uint64_t fingerprint_;
 };
 
@@ -34,7 +34,7 @@ struct File : ReaderArguments {
   std::optional<std::string> file_root, file_list;
   std::optional<std::vector<std::string>> files, dir_filters;
   std::optional<Small<int32_t>> labels;
-  std::vector<std::string> file_filters = io::FileListSpec().file_filters;
+  std::vector<std::string> file_filters = io::PathListSpec().file_filters;
   bool case_sensitive_filter = false, recursive = false;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
@@ -43,9 +43,12 @@ struct File : ReaderArguments {
       "readers.file",
       "Reads whole files and their labels.\n\n"
       "The files come from a folder of folders (file_root; a file's label is the number of its "
-      "folder in byte order), from a text file (file_list) or from a list (files, labels). Files "
-      "in folders within those of the classes are taken only with recursive=True, else a warning "
-      "tells of them. Outputs the bytes of a file, uint8 of shape (size,), and its label, int32 of "
+      "folder in byte order), from a text file (file_list) or from a list (files, labels). Hidden "
+      "folders and files, whose names begin with a dot, and folders that systems make, as "
+      "__MACOSX, are left out. Files in folders within those of the classes are taken only with "
+      "recursive=True. A warning tells of all that a person would not expect: what is left out, "
+      "classes without files, and folders that are two classes by a link. Outputs the bytes of a "
+      "file, uint8 of shape (size,), and its label, int32 of "
       "shape (1,). A folder or list that cannot be read is an error when the pipeline is built; a "
       "file that cannot be read fails its sample.",
       ports(),
@@ -59,9 +62,11 @@ struct File : ReaderArguments {
           "Path of a text file, one 'name label' per line. Names may contain blanks and are "
           "relative to file_root, or else to the text file's folder. Excludes files."),
       arg(&File::file_filters, "file_filters",
-          "Patterns for the names of the files that are taken when folders are searched."),
+          "Patterns for the names of the files that are taken when folders are searched. Patterns "
+          "of your own also take hidden files."),
       arg(&File::dir_filters, "dir_filters",
-          "Patterns for the names of the folders that are classes; default: all."),
+          "Patterns for the names of the folders that are classes, also hidden ones. Default: all "
+          "that are not hidden."),
       arg(&File::case_sensitive_filter, "case_sensitive_filter",
           "Whether patterns distinguish upper and lower case."),
       arg(&File::recursive, "recursive",
@@ -86,7 +91,7 @@ struct File : ReaderArguments {
   }
 
   std::unique_ptr<SampleStore> open() const {
-    io::FileListSpec s;
+    io::PathListSpec s;
     s.file_root = file_root.value_or("");
     s.file_list = file_list.value_or("");
     s.files = files.value_or(std::vector<std::string>{});

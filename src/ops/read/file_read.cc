@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file.h"
-#include "op/op.h"
+#include "io/origin.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::read {
 
@@ -15,9 +15,10 @@ struct FileRead {
       "made, not ahead: what is known beforehand is better read by a reader. A file that cannot be "
       "read fails its sample.",
       ports({.name = "filepaths",
-             .help = "The file's name as bytes: uint8 of shape (length,). Zero bytes at its end do "
-                     "not count.",
-             .dtypes = "uint8",
+             .help =
+                 "The file's name as bytes: uint8 or int8 of shape (length,). Zero bytes at its "
+                 "end do not count.",
+             .dtypes = "uint8, int8",
              .is_value = true}),
       ports({.name = "bytes", .help = "The file's bytes, uint8 of shape (size,)."}));
 
@@ -33,9 +34,9 @@ struct FileRead {
     std::string path(name.as<const char>(), static_cast<size_t>(name.shape[0]));
     path.resize(path.find_last_not_of('\0') + 1);
     require(!path.empty(), "the file's name is empty");
-    const io::File file(std::move(path));
-    const View& out = r.make(0, {DType::kUint8, {}, {file.size()}});
-    file.read_to(out.as<std::byte>(), 0, static_cast<size_t>(file.size()));
+    const auto file = io::open(path);
+    const View& out = r.make(0, {DType::kUint8, {}, {file->size()}});
+    file->read_to({out.as<std::byte>(), static_cast<size_t>(file->size())}, 0);
   }
 };
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "op/op.h"
 #include "op/testing.h"
+#include "op/type_of.h"
 
 namespace stoker {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "base/hash.h"
 #include "op/decode/encoded_sound.h"
-#include "op/op.h"
 #include "op/reader.h"
-#include "stores/record_files.h"
-#include "stores/sound_manifest.h"
+#include "op/type_of.h"
+#include "stores/annotations/sound_manifest.h"
+#include "stores/records/record_files.h"
 
 namespace stoker::ops::read {
 
@@ -32,9 +32,10 @@ class NemoAsrStore final : public SampleStore {
     try {
       return entry(i).path;
     } catch (const SampleError&) {
-      return manifest(i).name(number(i));
+      return line_name(i);
     }
   }
+  std::string line_name(int64_t i) const { return manifest(i).name(number(i)); }
   io::Place place(int64_t i) const override { return io::Place::at({entry(i).path}); }
 
   SoundEntry entry(int64_t i) const { return manifest(i).entry(number(i)); }
@@ -70,8 +71,9 @@ struct NemoAsr : ReaderArguments {
       "Each line of a manifest is an object of JSON: audio_filepath, and perhaps text, offset and "
       "duration in seconds. Relative paths start from the working directory. The sound is decoded "
       "as decoders.audio does it, and where the line says so, only the part of it. A manifest that "
-      "cannot be read is an error when the pipeline is built; a line or a sound that is damaged "
-      "fails its sample.",
+      "cannot be read is an error when the pipeline is built. A line or a sound that is damaged "
+      "fails its sample, and so do a line without the text that is asked for and a sound that ends "
+      "more than a tenth of a second before the line says.",
       ports(),
       ports({.name = "audio",
              .help = "The sound, of shape (frames,), or (frames, channels) without downmix."},
@@ -137,8 +139,11 @@ struct NemoAsr : ReaderArguments {
     size_t k = 1;
     if (read_sample_rate) r.give(k++, {DType::kFloat32, {}, {}}, sound.stored_rate());
     if (read_text) {
-      const TensorType text{DType::kUint8, {}, {static_cast<int64_t>(entry.text.size())}};
-      std::copy(entry.text.begin(), entry.text.end(), r.make(k++, text).as<char>());
+      if (!entry.text)
+        throw SampleError(store.line_name(r.index) +
+                          ": the line has no 'text'; with read_text=False none is read");
+      const TensorType text{DType::kUint8, {}, {static_cast<int64_t>(entry.text->size())}};
+      std::copy(entry.text->begin(), entry.text->end(), r.make(k++, text).as<char>());
     }
     if (read_idxs) r.give(k, {DType::kInt64, {}, {1}}, store.number(r.index));
   }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/arrays/npy_window.h"
-#include "io/file_list.h"
+#include "io/paths/path_list.h"
 #include "kernels/fused/fused.h"
-#include "op/op.h"
 #include "op/reader.h"
+#include "op/type_of.h"
 #include "op/window/slice_window.h"
 
 namespace stoker::ops::read {
@@ -18,16 +18,18 @@ namespace {
 class NumpyStore final : public SampleStore {
  public:
   using PlaceOf = std::function<io::Place(std::string path)>;
-  NumpyStore(std::shared_ptr<const io::FileList> list, PlaceOf place)
-      : list_(std::move(list)), place_(std::move(place)) {}
+  NumpyStore(std::shared_ptr<const io::PathList> list, PlaceOf place, std::string warning)
+      : list_(std::move(list)), place_(std::move(place)), warning_(std::move(warning)) {}
   int64_t size() const override { return list_->size(); }
   io::Place place(int64_t index) const override { return place_(list_->path(index)); }
   std::string name(int64_t index) const override { return list_->path(index); }
   uint64_t fingerprint() const override { return list_->fingerprint(); }
+  std::string warning() const override { return warning_; }
 
  private:
-  std::shared_ptr<const io::FileList> list_;
+  std::shared_ptr<const io::PathList> list_;
   PlaceOf place_;
+  std::string warning_;
 };
 
 // The header at the front of a file. Throws SampleError.
@@ -120,7 +122,7 @@ struct Numpy : ReaderArguments {
     for (const char* name :
          {"roi_start", "rel_roi_start", "roi_end", "rel_roi_end", "roi_shape", "rel_roi_shape"})
       computes_window_ = computes_window_ || c.is_computed(name);
-    list_ = std::make_shared<const io::FileList>(listed());
+    list_ = std::make_shared<const io::PathList>(listed());
     type_ = dtype ? *dtype : dtype_of(*list_);
     TensorType t{type_, {}, {}};
     t.shape.rank = -1;
@@ -129,7 +131,7 @@ struct Numpy : ReaderArguments {
 
   std::unique_ptr<SampleStore> open() const {
     return std::make_unique<NumpyStore>(
-        list_, [op = *this](std::string path) { return op.place(std::move(path)); });
+        list_, [op = *this](std::string path) { return op.place(std::move(path)); }, warning_);
   }
   io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }
 
@@ -151,10 +153,11 @@ struct Numpy : ReaderArguments {
       return;
     }
     // Where nothing but the header was read, that may be all there is.
-    std::optional<io::File> file;
+    std::shared_ptr<const io::Object> file;
     if (r.parts.size() == 1) {
-      file.emplace(r.store.name(r.index));
-      if (file->size() < static_cast<int64_t>(h.data_at) + h.data_bytes()) check_npy_size(bytes, h);
+      file = io::open(r.store.name(r.index));
+      if (file->size() != static_cast<int64_t>(h.data_at) + h.data_bytes())
+        check_npy_size(bytes, h);
     }
     const View& out = r.make(0, t);
     if (t.shape.volume() > 0)
@@ -166,12 +169,12 @@ struct Numpy : ReaderArguments {
   io::Place place(std::string path) const {
     if (!has_window() && !computes_window_) return io::Place::at({std::move(path)});
     constexpr int64_t kSmall = 64 << 10;
-    const auto file = std::make_shared<const io::File>(std::move(path));
+    const auto file = io::open(path);
     std::vector<io::Extent> extents = {{"", 0, -1, file}};
     if (file->size() <= kSmall) return io::Place::at(std::move(extents));
     try {
       const NpyHeader h = header_of(*file);
-      if (file->size() < static_cast<int64_t>(h.data_at) + h.data_bytes())
+      if (file->size() != static_cast<int64_t>(h.data_at) + h.data_bytes())
         return io::Place::at(std::move(extents));
       extents[0].length = static_cast<int64_t>(h.data_at);
       if (computes_window_) return io::Place::at(std::move(extents));
@@ -207,7 +210,7 @@ struct Numpy : ReaderArguments {
   // Its parts are of a file that may be another one by now, so their sizes are checked. Without
   // parts it is read from `file`.
   static View stored_part(Reading& r, const NpyHeader& h, const Window& w,
-                          const std::optional<io::File>& file) {
+                          const std::shared_ptr<const io::Object>& file) {
     if (w.shape().volume() == 0) return View::window(nullptr, h.dtype, w, h.shape);
     const NpyWindow window(h, w);
     const auto size = static_cast<size_t>(window.run_bytes());
@@ -222,13 +225,13 @@ struct Numpy : ReaderArguments {
       for (const io::Part& p : runs) to = std::copy(p.begin(), p.end(), to);
     } else {
       for (int64_t i = 0; i < window.runs(); ++i, to += size)
-        file->read_to(reinterpret_cast<std::byte*>(to), window.offset(i), size);
+        file->read_to({reinterpret_cast<std::byte*>(to), size}, window.offset(i));
     }
     return window.view(data);
   }
 
-  io::FileListSpec listed() const {
-    io::FileListSpec s;
+  io::PathListSpec listed() const {
+    io::PathListSpec s;
     s.file_root = file_root.value_or("");
     if (files) {
       s.files = *files;
@@ -237,17 +240,20 @@ struct Numpy : ReaderArguments {
       if (!file_root) s.file_root = file_list->substr(0, file_list->rfind('/') + 1);
     } else {
       require(file_root.has_value(), "one of 'file_root', 'file_list' and 'files' is needed");
-      s.files = io::names_found(*file_root, {file_filter});
+      io::FoundNames found = io::names_found(*file_root, {file_filter}, "file_filter",
+                                             file_filter != Numpy().file_filter);
+      s.files = std::move(found.names);
+      warning_ = std::move(found.warning);
     }
     return s;
   }
 
   // A file that is damaged says nothing of the others.
-  static DType dtype_of(const io::FileList& list) {
+  static DType dtype_of(const io::PathList& list) {
     constexpr int64_t kTried = 100;
     std::string first;
     for (int64_t i = 0; i < std::min(list.size(), kTried); ++i) try {
-        return header_of(io::File(list.path(i))).dtype;
+        return header_of(*io::open(list.path(i))).dtype;
       } catch (const SampleError& e) {
         if (first.empty()) first = list.path(i) + ": " + e.what();
       }
@@ -273,7 +279,8 @@ struct Numpy : ReaderArguments {
   }
 
   // Found by check(), as the type of the output follows from the first file.
-  mutable std::shared_ptr<const io::FileList> list_;
+  mutable std::shared_ptr<const io::PathList> list_;
+  mutable std::string warning_;
   mutable DType type_ = DType::kNone;
   mutable bool computes_window_ = false;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "io/file_list.h"
+#include "io/paths/path_list.h"
 #include "op/decode/encoded_picture.h"
-#include "op/op.h"
 #include "op/reader.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::read {
 
@@ -18,7 +18,10 @@ class SequenceStore final : public SampleStore {
   SequenceStore(std::string root, int64_t length, int64_t step, int64_t stride, ImageType type)
       : root_(std::move(root)), length_(length), step_(step), stride_(stride) {
     options_.output_type = type;
-    names_ = io::names_found(root_, io::FileListSpec().file_filters);
+    io::Tally too_short;
+    io::FoundNames found = io::names_found(root_, io::usual_patterns(), "", false);
+    names_ = std::move(found.names);
+    warning_ = std::move(found.warning);
     const auto folder_of = [&](size_t i) {
       return std::string_view(names_[i]).substr(0, names_[i].rfind('/') + 1);
     };
@@ -26,10 +29,14 @@ class SequenceStore final : public SampleStore {
       size_t end = begin;
       while (end < names_.size() && folder_of(end) == folder_of(begin)) ++end;
       const auto frames = static_cast<int64_t>(end - begin);
+      if (length_ - 1 > (frames - 1) / stride_) too_short.add(std::string(folder_of(begin)));
       for (int64_t at = 0; at < frames && length_ - 1 <= (frames - 1 - at) / stride_; at += step_)
         firsts_.push_back(static_cast<int64_t>(begin) + at);
       begin = end;
     }
+    if (too_short.count())
+      warning_ += (warning_.empty() ? "" : "; ") + std::string("leaves out ") +
+                  too_short.in_words("folder") + " with fewer pictures than a sequence takes";
     if (firsts_.empty())
       throw GraphError("no folder in '" + root_ + "' has enough pictures for a sequence of " +
                        std::to_string(length_) + ", " + std::to_string(stride_) + " apart");
@@ -41,6 +48,7 @@ class SequenceStore final : public SampleStore {
   int64_t size() const override { return static_cast<int64_t>(firsts_.size()); }
   std::string name(int64_t index) const override { return path(index, 0); }
   uint64_t fingerprint() const override { return fingerprint_; }
+  std::string warning() const override { return warning_; }
   io::Place place(int64_t index) const override {
     std::vector<io::Extent> extents;
     for (int64_t f = 0; f < length_; ++f) extents.push_back({path(index, f)});
@@ -82,6 +90,7 @@ class SequenceStore final : public SampleStore {
   DecodeOptions options_;
   std::vector<std::string> names_;
   std::vector<int64_t> firsts_;  // by sequence: its first frame
+  std::string warning_;
   uint64_t fingerprint_ = 0;
 };
 

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/tfrecord.h"
+#include "stores/records/tfrecord.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "op/inflated_file.h"
-#include "op/op.h"
 #include "op/reader.h"
-#include "stores/example.h"
-#include "stores/record_files.h"
+#include "op/type_of.h"
+#include "stores/inflated_file.h"
+#include "stores/records/example.h"
+#include "stores/records/record_files.h"
 
 namespace stoker::ops::read {
 
@@ -28,8 +28,7 @@ ShardKind kind_of(const stores::Ranges& file) {
   uint8_t head[stores::kTfrecordHead] = {};
   const auto n = static_cast<size_t>(std::min<int64_t>(file.size(), sizeof head));
   file.read(0, {head, n});
-  if (n == sizeof head && stores::masked_crc32c({head, 8}) == stores::number_at<uint32_t>(head, 8))
-    return ShardKind::kPlain;
+  if (n == sizeof head && stores::tfrecord_length(head)) return ShardKind::kPlain;
   constexpr uint8_t kDeflate = 8, kGzipMagic[] = {0x1f, 0x8b};
   if (n > 2 && head[0] == kGzipMagic[0] && head[1] == kGzipMagic[1] && head[2] == kDeflate)
     return ShardKind::kGzip;
@@ -46,8 +45,8 @@ Compression compression_of(ShardKind kind) {
 constexpr int64_t kRecordsLookedAt = 8, kMostBytes = int64_t{1} << 26;
 
 // The places of all records in what a compressed shard holds, as in Note [Damaged files]
-// (stores/tfrecord.h). Nothing of it stays in memory.
-std::vector<RecordPlace> find_inflated(InflatingFile& from) {
+// (stores/records/tfrecord.h). Nothing of it stays in memory.
+std::vector<RecordPlace> find_inflated(stores::InflatingFile& from) {
   constexpr int64_t kTail = stores::kTfrecordFraming - stores::kTfrecordHead, kAll = INT64_MAX;
   std::vector<RecordPlace> places;
   int64_t begin = 0;
@@ -57,11 +56,11 @@ std::vector<RecordPlace> find_inflated(InflatingFile& from) {
       uint8_t head[stores::kTfrecordHead];
       if (from.read(head) == 0) break;
       is_whole = false;
-      if (from.at() - begin == stores::kTfrecordHead && stores::length_is_right(head)) {
-        const auto length = stores::number_at<uint64_t>(head, 0);
-        const int64_t rest = length > static_cast<uint64_t>(kAll - kTail)
+      const bool is_head = from.at() - begin == stores::kTfrecordHead;
+      if (const auto length = is_head ? stores::tfrecord_length(head) : std::nullopt) {
+        const int64_t rest = *length > static_cast<uint64_t>(kAll - kTail)
                                  ? kAll
-                                 : static_cast<int64_t>(length) + kTail;
+                                 : static_cast<int64_t>(*length) + kTail;
         is_whole = from.skip(rest) == rest;
       } else {
         from.skip(kAll);
@@ -96,6 +95,7 @@ class TfrecordStore final : public SampleStore {
   bool is_read_by_block() const override { return has_compressed_; }
 
   std::string warning() const override {
+    if (!left_out_.empty()) return left_out_;
     std::vector<std::string> unknown;
     for (const FeatureSpec& spec : options_.features) unknown.push_back(spec.name);
     std::string first;  // the names in the first record
@@ -125,17 +125,16 @@ class TfrecordStore final : public SampleStore {
     return io::Place::at(files_.extent(i));
   }
   size_t block_bytes(int64_t block) const override {
-    return InflatedFile::memory(inflated_size(static_cast<size_t>(block)));
+    return stores::InflatedFile::memory(inflated_size(static_cast<size_t>(block)));
   }
   std::shared_ptr<const io::Block> load(int64_t block) const override {
     const auto shard = static_cast<size_t>(block);
-    return std::make_shared<const InflatedFile>(
-        std::make_shared<const io::File>(files_.path(shard)), compression_of(kinds_[shard]),
-        inflated_size(shard));
+    return std::make_shared<const stores::InflatedFile>(
+        io::open(files_.path(shard)), compression_of(kinds_[shard]), inflated_size(shard));
   }
   void find(int64_t i, const io::Block& block, std::vector<io::Part>& parts) const override {
     const RecordPlace p = files_.at(i).place;
-    parts.push_back(static_cast<const InflatedFile&>(block).part(p.offset, p.size));
+    parts.push_back(static_cast<const stores::InflatedFile&>(block).part(p.offset, p.size));
   }
 
   void read(Reading& r) const override {
@@ -146,13 +145,14 @@ class TfrecordStore final : public SampleStore {
       const stores::Example example(payload);
       size_t k = 0;
       for (const FeatureSpec& spec : options_.features) k = give(r, k, spec, example);
+      annotate(r, example);
     });
   }
 
  private:
   void add_shard(size_t i) {
     const std::string& path = options_.paths[i];
-    const auto file = std::make_shared<const io::File>(path);
+    const auto file = io::open(path);
     const ShardKind kind = kind_of(stores::ObjectRanges(file));
     kinds_.push_back(kind);
     has_compressed_ = has_compressed_ || kind != ShardKind::kPlain;
@@ -165,33 +165,37 @@ class TfrecordStore final : public SampleStore {
     }
     files_.add(path,
                stores::record_table_of(path, "tfrecord compressed 1", [&](const stores::Ranges&) {
-                 InflatingFile from(file, compression_of(kind));
+                 stores::InflatingFile from(file, compression_of(kind));
                  return find_inflated(from);
                }));
   }
 
   // The user's index, or null where it does not fit the file. Then records are looked for.
-  static std::shared_ptr<const io::RecordTable> given_table(const io::File& file,
-                                                            const std::string& path) {
+  std::shared_ptr<const io::RecordTable> given_table(const io::Object& file,
+                                                     const std::string& path) {
     std::vector<RecordPlace> places = stores::parse_tfrecord_index(io::text_of(path), path);
     if (places.empty() && file.size() > 0) return nullptr;
-    int64_t end = 0;
+    int64_t end = 0, all = 0;
     for (const RecordPlace p : places) {
       if (p.offset < end || p.size < stores::kTfrecordFraming || p.offset > file.size() ||
           p.size > file.size() - p.offset)
         return nullptr;
       end = p.offset + p.size;
+      all += p.size;
     }
     // Three records tell whether it is an index of this file. One of them may be damaged.
     const auto fits = [&](RecordPlace p) {
       io::ByteBuffer head;
       file.read(head, p.offset, stores::kTfrecordHead);
       const ByteSpan bytes(reinterpret_cast<const uint8_t*>(head.data()), head.size());
-      return stores::masked_crc32c(bytes.first(8)) == stores::number_at<uint32_t>(bytes, 8) &&
-             stores::number_at<uint64_t>(bytes, 0) + stores::kTfrecordFraming ==
-                 static_cast<uint64_t>(p.size);
+      const std::optional<uint64_t> length = stores::tfrecord_length(bytes);
+      return length && *length + stores::kTfrecordFraming == static_cast<uint64_t>(p.size);
     };
     if (!stores::most_fit(places, fits)) return nullptr;
+    if (all < file.size() && left_out_.empty())
+      left_out_ = "the index '" + path + "' leaves out " + std::to_string(file.size() - all) +
+                  " of the " + std::to_string(file.size()) + " bytes of '" + file.path() +
+                  "': records there are not read. Without index_path all are";
     return std::make_shared<const io::RecordTable>(std::move(places));
   }
 
@@ -204,6 +208,37 @@ class TfrecordStore final : public SampleStore {
       stores::refuse(files_.path(shard), offset,
                      "the index has a record of " + std::to_string(size) + " bytes here");
     return static_cast<size_t>(std::max<int64_t>(offset + size, 1));
+  }
+
+  // What the record says of its picture, by the names that TensorFlow's tools for detection use.
+  // Their boxes are parts of the extents.
+  void annotate(Reading& r, const stores::Example& example) const {
+    std::optional<size_t> picture;
+    bool has_places = false, has_masks = false;
+    size_t k = 0;
+    for (const FeatureSpec& spec : options_.features) {
+      const auto is_asked = [&](const char* word) {
+        return spec.name.find(word) != std::string::npos && r.asks(k);
+      };
+      if (spec.name == "image/encoded") picture = k;
+      has_masks |= is_asked("/mask");
+      has_places |= is_asked("/bbox/");
+      k += static_cast<size_t>(spec.outputs());
+    }
+    if (!picture || !(has_places || has_masks)) return;
+    r.annotated = {*picture, extent_in(example, "image/height"), extent_in(example, "image/width"),
+                   false, !has_masks};
+  }
+
+  // 0 where the record does not say it.
+  static int64_t extent_in(const stores::Example& example, const char* name) {
+    const auto entry = example.feature(name);
+    if (!entry) return 0;
+    const auto values = stores::parse_feature(*entry, example.payload());
+    if (values.type != stores::FeatureType::kInt64 || values.count != 1) return 0;
+    int64_t extent = 0;
+    stores::copy_values(values, example.payload(), &extent);
+    return std::max<int64_t>(extent, 0);
   }
 
   // Gives the outputs of a feature, of which k is the first. Returns the number of the next one.
@@ -229,6 +264,7 @@ class TfrecordStore final : public SampleStore {
   Options options_;
   std::vector<ShardKind> kinds_;
   bool has_compressed_ = false;
+  std::string left_out_;  // what an index does not name, in words
   stores::RecordFiles files_;
   uint64_t fingerprint_ = 0;
 };
@@ -240,8 +276,7 @@ struct Tfrecord : ReaderArguments {
   std::optional<std::vector<std::string>> index_path;
   bool verify = false;
 
-  static constexpr std::array kOwnIgnored = {"use_o_direct"};
-  static constexpr auto kIgnored = joined(kIgnoredReaderArguments, kOwnIgnored);
+  static constexpr auto kIgnored = joined(kIgnoredReaderArguments, std::array{"use_o_direct"});
   static constexpr const char* kSkip = "reads files; tests/readers has its samples";
   static constexpr auto schema = describe(
       "readers.tfrecord",

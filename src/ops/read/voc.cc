@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/voc.h"
+#include "stores/annotations/voc.h"
 
 #include <algorithm>
 
 #include "base/hash.h"
 #include "codec/codec.h"
-#include "op/op.h"
+#include "op/decode/annotated_picture.h"
 #include "op/reader.h"
-#include "stores/record_files.h"
+#include "op/type_of.h"
+#include "stores/records/record_files.h"
 
 namespace stoker::ops::read {
 
@@ -49,12 +50,8 @@ class VocStore final : public SampleStore {
     VocAnnotation a = stores::parse_voc(r.parts[1]);
     if (!options_.include_difficult)
       std::erase_if(a.objects, [](const VocObject& o) { return o.difficult; });
-    if (options_.ratio && (a.width == 0 || a.height == 0)) {
-      // The annotation does not say the size, so the picture does.
-      const ImageInfo picture = peek(r.parts[0], {.adjust_orientation = false}).info;
-      a.width = static_cast<int32_t>(picture.width);
-      a.height = static_cast<int32_t>(picture.height);
-    }
+    remark_on_name(r, a.file_name);
+    if (r.asks(1)) judge_boxes(r, a);
     const auto objects = static_cast<int64_t>(a.objects.size());
     r.share(0, r.parts[0]);
     auto* boxes = r.make(1, {DType::kFloat32, {}, {objects, 4}}).as<float>();
@@ -64,13 +61,45 @@ class VocStore final : public SampleStore {
     for (const VocObject& o : a.objects) {
       give_box(o, a, boxes);
       boxes += 4;
-      *labels++ = label_of(o.name);
+      *labels++ = r.asks(2) ? label_of(o.name) : 0;
       *difficult++ = o.difficult;
       *truncated++ = o.truncated;
     }
   }
 
  private:
+  // Finds the extents that boxes refer to, which decoders compare with the picture, and looks at
+  // the boxes. Where the annotation does not say extents that are needed, the picture does.
+  void judge_boxes(Reading& r, VocAnnotation& a) const {
+    for (const VocObject& o : a.objects)
+      if (o.box_fault) throw SampleError(*o.box_fault);
+    const bool is_assumed = options_.ratio && (a.width == 0 || a.height == 0);
+    if (is_assumed) {
+      if (a.size_fault) throw SampleError(*a.size_fault);
+      const ImageInfo picture = peek(r.parts[0], {.adjust_orientation = false}).info;
+      if (a.width == 0) a.width = static_cast<int32_t>(picture.width);
+      if (a.height == 0) a.height = static_cast<int32_t>(picture.height);
+    }
+    r.annotated = {0, a.height, a.width, is_assumed, options_.ratio};
+    std::vector<float> edges;
+    for (const VocObject& o : a.objects)
+      edges.insert(edges.end(), {o.left - 1, o.top - 1, o.right, o.bottom});
+    remark_on_boxes_outside(r, edges);
+  }
+
+  // An annotation also names its picture. Folders and extensions often differ without harm.
+  void remark_on_name(Reading& r, const std::string& named) const {
+    const auto stem = [](std::string_view path) {
+      path.remove_prefix(path.find_last_of("/\\") + 1);
+      return path.substr(0, path.rfind('.'));
+    };
+    const std::string& image = files_[static_cast<size_t>(r.index)].image;
+    if (named.empty() || stem(named) == stem(image)) return;
+    r.remarks.push_back({"the annotation says that it is of '" + shortened(named, 200) +
+                             "', and it is read beside '" + image + "'",
+                         "see whether pictures and annotations belong together"});
+  }
+
   // VOC counts pixels from 1, and both corners lie in the box.
   void give_box(const VocObject& o, const VocAnnotation& a, float* to) const {
     const float left = o.left - 1, top = o.top - 1;
@@ -83,6 +112,7 @@ class VocStore final : public SampleStore {
   }
 
   int32_t label_of(const std::string& name) const {
+    if (name.empty()) throw SampleError("an object has no 'name'");
     const auto found = std::find(options_.classes.begin(), options_.classes.end(), name);
     if (found == options_.classes.end())
       throw SampleError("an object is a '" + shortened(name, 60) +
@@ -179,7 +209,9 @@ struct Voc : ReaderArguments {
       "parts of the box; here boxes begin at 0, and their right and lower edges lie behind the "
       "last "
       "pixel. Parts of objects are left out. A folder or list that cannot be read is an error when "
-      "the pipeline is built; a picture or an annotation that cannot be read fails its sample.",
+      "the pipeline is built; a picture or an annotation that cannot be read fails its sample. A "
+      "decoder "
+      "fails the sample where the picture has other extents than its annotation says.",
       ports(),
       std::array<Port, 5>{
           {{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/moments.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::reduce {
 
 struct ReduceMin : ReducedAxes {
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema = describe(
       "reductions.min",
       "Gives the least of the values along axes.\n\n"

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/moments.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::reduce {
 
-struct ReduceStdDev : SpreadArguments {
+struct ReduceStdDev : SpreadOperator<ReduceStdDev, true> {
   static constexpr auto schema = describe(
       "reductions.std_dev",
       "Gives the standard deviation of the values along axes.\n\n"
@@ -13,13 +13,6 @@ struct ReduceStdDev : SpreadArguments {
       "depends on nothing but the shape. Without more values than ddof it is infinite, or NaN.",
       kSpreadInputs, ports({.name = "output", .help = "The standard deviations."}), kReducedAxes,
       kDdofArgument);
-
-  void run_cpu(Run& r) const { run(r, true); }
-  static void run_gpu(GpuRun& r, std::span<const ReduceStdDev* const> items) {
-    moments(
-        r, true, [&](size_t i) { return *items[i]; },
-        [&](size_t i) { return Averaging{true, items[i]->ddof}; });
-  }
 
   static std::vector<Case> cases() {
     return {

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/boxes.h"
+#include "op/arguments/reduced_axes.h"
 #include "op/loops/gpu_sum.cuh"
-#include "op/loops/reduced_axes.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::reduce {
 
 struct ReduceSum : ReducedAxes {
   std::optional<DType> dtype;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema = describe(
       "reductions.sum",
       "Adds up the values along axes.\n\n"

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/moments.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::reduce {
 
-struct ReduceVariance : SpreadArguments {
+struct ReduceVariance : SpreadOperator<ReduceVariance, false> {
   static constexpr auto schema = describe(
       "reductions.variance",
       "Gives the mean squared distance of the values along axes from their mean.\n\n"
@@ -13,13 +13,6 @@ struct ReduceVariance : SpreadArguments {
       "depends on nothing but the shape. Without more values than ddof it is infinite, or NaN.",
       kSpreadInputs, ports({.name = "output", .help = "The variances."}), kReducedAxes,
       kDdofArgument);
-
-  void run_cpu(Run& r) const { run(r, false); }
-  static void run_gpu(GpuRun& r, std::span<const ReduceVariance* const> items) {
-    moments(
-        r, true, [&](size_t i) { return *items[i]; },
-        [&](size_t i) { return Averaging{false, items[i]->ddof}; });
-  }
 
   static std::vector<Case> cases() {
     return {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::user_code {
 
@@ -8,6 +8,7 @@ struct NumbaFunction {
   std::vector<std::string> out_types = {}, in_types = {};
   std::vector<int> outs_ndim = {}, ins_ndim = {};
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr bool kUserCode = true;
   static constexpr std::array kIgnored = {"blocks", "threads_per_block"};
   static constexpr const char* kSkip = "calls a function of the user's; tests/user_code tests it";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/returned_types.h"
+#include "op/arguments/returned_types.h"
 
 namespace stoker::ops::user_code {
 

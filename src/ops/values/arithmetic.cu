@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/evaluate.h"
 #include "op/arithmetic/gpu_evaluate.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::values {
 
 struct Arithmetic {
   std::string expression;
   std::shared_ptr<const Expression> made;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema = describe(
       "arithmetic",
       "Computes an expression of its inputs, element by element.\n\n"
@@ -84,6 +85,6 @@ struct Arithmetic {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::values
 
-STOKER_OPERATOR(stoker::ops::collate::Arithmetic)
+STOKER_OPERATOR(stoker::ops::values::Arithmetic)

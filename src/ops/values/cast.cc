@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::values {
 
 struct Cast {
   DType dtype = DType::kFloat32;
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema =
       describe("cast",
                "Changes the dtype of a tensor.\n\n"
@@ -38,6 +39,6 @@ struct Cast {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::values
 
-STOKER_OPERATOR(stoker::ops::collate::Cast)
+STOKER_OPERATOR(stoker::ops::values::Cast)

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/arithmetic/filled.cuh"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::values {
 
 struct CastLike {
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema = describe(
       "cast_like",
       "Gives a tensor the dtype of another.\n\n"
@@ -41,6 +42,6 @@ struct CastLike {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::values
 
-STOKER_OPERATOR(stoker::ops::collate::CastLike)
+STOKER_OPERATOR(stoker::ops::values::CastLike)

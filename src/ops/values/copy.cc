@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::values {
 
 struct Copy {
+  static constexpr Classes kClasses = Classes::kKept;
   static constexpr auto schema = describe("copy",
                                           "Copies a tensor, also from one device to another.\n\n"
                                           "With device=\"gpu\" and an input on the CPU, it copies "
@@ -27,6 +28,6 @@ struct Copy {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::values
 
-STOKER_OPERATOR(stoker::ops::collate::Copy)
+STOKER_OPERATOR(stoker::ops::values::Copy)

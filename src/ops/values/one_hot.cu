@@ -3,9 +3,9 @@
 #include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
-namespace stoker::ops::collate {
+namespace stoker::ops::values {
 
 struct OneHot {
   std::optional<int> axis;
@@ -35,6 +35,7 @@ struct OneHot {
     }
   };
 
+  static constexpr Classes kClasses = Classes::kRead;
   static constexpr auto schema = describe(
       "one_hot",
       "Marks class numbers along a new axis.\n\n"
@@ -196,6 +197,6 @@ struct OneHot {
   }
 };
 
-}  // namespace stoker::ops::collate
+}  // namespace stoker::ops::values
 
-STOKER_OPERATOR(stoker::ops::collate::OneHot)
+STOKER_OPERATOR(stoker::ops::values::OneHot)

@@ -36,7 +36,7 @@ SampleError frames_differ(int64_t frame, const TensorType& made, const TensorTyp
                      ", frame 0 became " + first.str() + "; all frames must agree");
 }
 
-// Of the side that a merge takes. `all`: the layout of what it gives, or an unknown one.
+// Sets or checks the layout of the side that a merge takes. `all`: that of the merge, if known.
 void agree_in_layout(const Layout& all, TensorType& side) {
   if (side.layout.empty()) side.layout = all;
   else if (!all.empty() && side.layout != all)
@@ -47,8 +47,7 @@ void agree_in_layout(const Layout& all, TensorType& side) {
 
 }  // namespace
 
-Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times,
-             TakePicture take_picture)
+Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times)
     : plan_(plan),
       seed_(seed),
       arena_(arena),
@@ -56,18 +55,21 @@ Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times,
       wanted_(plan, states_),
       also_judged_(plan, states_),
       destinations_(plan.slot_count()),
-      times_(times),
-      take_picture_(std::move(take_picture)) {}
+      times_(times) {}
 
 void Chain::use(const Rewrites& rewrites) {
   rewrites_ = rewrites;
   judged_ = rewrites.demand && !plan_.has_device_stage() ? &wanted_ : &also_judged_;
 }
 
-void Chain::begin(std::span<const Origin> origins, int stage) {
+void Chain::begin(std::span<const Origin> origins, std::span<Annotated> annotated, int stage,
+                  TakePicture take_picture) {
   arena_.reset();
+  remarks_.clear();
   origins_ = origins;
+  annotated_ = annotated;
   stage_ = stage;
+  take_picture_ = std::move(take_picture);
   for (NodeState& s : states_) {
     s.ops.clear();
     s.blocks.clear();
@@ -89,15 +91,17 @@ void Chain::give_bytes(int reader, int64_t index, std::span<const io::Part> part
   s.index = index;
 }
 
-// Makes the outputs of a reader of what was read.
 void Chain::read_sample(int node) {
   NodeState& s = states_[node];
   const Timed timed(times_, node);
   resolve(node);
   const Reads& reads = *type(node).reads;
-  Reading r{*plan_.planned(node).store, s.index, s.parts, s.views, arena_};
+  Reading r{*plan_.planned(node).store, s.index, s.parts, s.views, arena_,
+            plan_.planned(node).asked};
   if (reads.read) reads.read(s.op(), r);
   else r.store.read(r);
+  annotated_[static_cast<size_t>(plan_.source_of(node))] = r.annotated;
+  keep(node, r.remarks);
   take_types(node, "read()");
   for (size_t k = 0; k < s.types.size(); ++k)
     if (!fits(s.types[k], plan_.checked(node).outputs[k]))
@@ -106,7 +110,7 @@ void Chain::read_sample(int node) {
   s.done = true;
 }
 
-void Chain::give(const Ref& value, const View& sample) {
+void Chain::give_value(const Ref& value, const View& sample) {
   give_type(value, {sample.dtype, sample.layout, sample.shape});
   view(value) = sample;
 }
@@ -154,7 +158,7 @@ void Chain::resolve(int node) {
   if (by_frame) plan_.checked(node).op->agree(made, s.inputs[0]);
 }
 
-// Sets the arguments that are computed for a frame. One value holds for all frames.
+// One value of an argument holds for all frames.
 void Chain::set_arguments(Operator& op, int node, int64_t frame) const {
   const CheckedNode& c = plan_.checked(node);
   const auto& links = plan_.node(node).links;
@@ -223,17 +227,32 @@ void Chain::lower_frame(int node, int64_t frame) {
   NodeState& s = states_[node];
   const TensorType whole = s.types[0];
   lower_node(node, frame);
-  if (!(sequence_type(s.types[0], whole.shape[0]) == whole))
+  if (!(plan_.checked(node).of_frames(s.types[0], whole.shape[0]) == whole))
     throw frames_differ(frame, s.types[0], frame_type(whole));
   s.types[0] = whole;
+}
+
+// An annotation is about the picture that its reader gives, and not about what is made of that.
+Annotated Chain::annotated(int node) const {
+  const auto& inputs = plan_.node(node).inputs;
+  if (inputs.empty() || !inputs[0] || !plan_.planned(inputs[0]->node).store) return std::nullopt;
+  const Annotated& found = annotated_[static_cast<size_t>(plan_.source_of(inputs[0]->node))];
+  const auto output = static_cast<size_t>(inputs[0]->output);
+  return found && found->output == output ? found : std::nullopt;
+}
+
+void Chain::keep(int node, std::vector<Remark>& remarks) {
+  for (Remark& r : remarks) remarks_.emplace_back(node, std::move(r));
 }
 
 // Requires: views_ are the inputs.
 void Chain::infer_frame(int node, int64_t frame) {
   NodeState& s = states_[node];
   s.types.clear();
-  Inference inference{s.inputs, views_, s.types, chance(node), s.kept, origin(node)};
+  Inference inference{s.inputs, views_,       s.types,        chance(node),
+                      s.kept,   origin(node), annotated(node)};
   type(node).runs->infer(s.op(frame), inference);
+  keep(node, inference.remarks);
   if (s.types.size() != s.views.size())
     throw Error(plan_.node(node).op + ": infer() gave a wrong number of outputs");
 }
@@ -271,7 +290,7 @@ void Chain::infer_node(int node) {
                           std::to_string(frames_of(node)));
     for (size_t k = 0; k < s.types.size(); ++k)
       if (!plan_.checked(node).is_inferred(static_cast<int>(k)))
-        s.types[k] = sequence_type(s.types[k], frames_of(node));
+        s.types[k] = plan_.checked(node).of_frames(s.types[k], frames_of(node));
   }
   for (const TensorType& t : s.types)
     if (!t.shape.is_possible())
@@ -288,7 +307,7 @@ void Chain::run_early(int node) {
   if (!infers) take_types(node, "run_cpu()");
 }
 
-// Of an operator whose outputs tell their types.
+// For operators without infer(): their outputs tell the types.
 void Chain::take_types(int node, const char* call) {
   NodeState& s = states_[node];
   for (size_t k = 0; k < s.views.size(); ++k) {
@@ -457,7 +476,7 @@ void Chain::deliver() {
   }
 }
 
-void Chain::run() {
+void Chain::run_stage() {
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!destinations_[k].data) continue;
     const Ref from = plan_.slot(k).from;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sample's way through the chain: arguments, shapes, demand and passes. Both executors use it,
-// the simple one without rewrites. One per worker; one thread at a time.
+// One sample's way through the operators on the CPU: arguments, shapes, demand and passes. Each
+// worker has one. The simple executor uses it without rewrites.
 #pragma once
 #include "run/chain/node_times.h"
 #include "run/chain/wanted.h"
@@ -19,6 +19,15 @@ struct SampleFailure {
   int in_batch = 0;  // -1: the whole batch failed, in an operator that sees all of it
 };
 
+// What a reader found in an annotation of its picture, if anything.
+using Annotated = std::optional<AnnotatedPicture>;
+
+// What an operator found of a sample that was made.
+struct SampleRemark {
+  SampleFailure found;
+  const char* advice;  // Remark::advice
+};
+
 // Note [What is judged]
 // A damaged sample has to be bad under every executor and rewrite, or under none. So what decoders
 // judge does not follow from what they make (Note [Judged windows], codec/codec.h). It is what
@@ -27,21 +36,23 @@ struct SampleFailure {
 // made as well. Elsewhere demand is found twice.
 class Chain {
  public:
-  // `take_picture` is called for pictures for the device. Requires: all others outlive this.
-  Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times, TakePicture take_picture);
+  // Requires: all of these outlive this.
+  Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times);
 
   // Samples are made with these rewrites from now on. Requires: the plan has each of them as well.
   void use(const Rewrites& rewrites);
-  // Begins a stage of a sample. Forgets the sample before. `origins`: by source of the plan; they
-  // stay valid until the next begin(). Requires: use() was called.
-  void begin(std::span<const Origin> origins, int stage);
+  // Begins a stage of a sample. Forgets the sample before. `origins`: by source of the plan.
+  // `annotated`: by reader; the first stage fills it. `take_picture` is called for pictures for the
+  // device. All must stay valid until the next begin(). Requires: use() was called.
+  void begin(std::span<const Origin> origins, std::span<Annotated> annotated, int stage,
+             TakePicture take_picture);
   // Makes this node the one that node() names, for messages about what follows.
   void at(int node) { node_ = node; }
   // Gives what was read of a reader's sample. It must stay valid until the next begin().
   void give_bytes(int reader, int64_t index, std::span<const io::Part> parts);
   // Gives a value that the stage takes from elsewhere: fed by the user, or made in an earlier
   // stage. It must stay valid until the next begin().
-  void give(const Ref& value, const View& sample);
+  void give_value(const Ref& value, const View& sample);
   // The same for a value that stays on the device.
   void give_type(const Ref& value, const TensorType& type);
   // The same for a value that was not made for this sample.
@@ -59,15 +70,17 @@ class Chain {
   // Says where a slot's value goes. Requires: `v` is of the slot's type, dense, and overlaps no
   // other.
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
-  // Finds the demand and does all the work. Then every slot's destination is filled, and every
-  // picture for the device is taken.
-  void run();
+  // Finds the demand and runs the nodes. Then every slot's destination is filled, and every picture
+  // for the device is taken.
+  void run_stage();
 
-  // The device stage's part for this sample. Requires: a device node; infer() was called, run() was
-  // not. Throws what operators throw.
+  // The device stage's part for this sample, between infer() and run_stage(). Throws what operators
+  // throw. Requires: a device node.
   DeviceTask device_task(int node);
 
   int node() const { return node_; }  // the node at work, for messages
+  // What this stage's nodes found so far of this sample, with the node of each.
+  const std::vector<std::pair<int, Remark>>& remarks() const { return remarks_; }
 
  private:
   const Plan& plan_;
@@ -75,6 +88,8 @@ class Chain {
   uint64_t seed_;
   Arena& arena_;
   std::span<const Origin> origins_;
+  std::span<Annotated> annotated_;
+  std::vector<std::pair<int, Remark>> remarks_;
   int stage_ = 0;
   std::vector<NodeState> states_;
   Wanted wanted_;  // what is made
@@ -84,7 +99,7 @@ class Chain {
   std::vector<View> views_, frame_views_, made_;
   std::vector<Block> pass_;
   NodeTimes& times_;
-  const TakePicture take_picture_;
+  TakePicture take_picture_;
   int node_ = -1;
 
   const OperatorType& type(int node) const { return *plan_.checked(node).type; }
@@ -92,6 +107,8 @@ class Chain {
   const View& view(const Ref& r) const { return states_[r.node].views[r.output]; }
   const TensorType& type_of(const Ref& r) const { return states_[r.node].types[r.output]; }
   const Origin& origin(int node) const { return origins_[plan_.source_of(node)]; }
+  Annotated annotated(int node) const;
+  void keep(int node, std::vector<Remark>& remarks);
   Chance chance(int node) const { return plan_.chance(node, seed_, origin(node).who); }
   int64_t frames_of(int node) const;
   void resolve(int node);

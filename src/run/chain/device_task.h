@@ -5,7 +5,7 @@
 // here, and pictures that it decodes.
 #pragma once
 #include "codec/device_decoder.h"
-#include "op/operator.h"
+#include "op/operator_type.h"
 
 namespace stoker {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which windows of its nodes' outputs a stage has to give for one sample. What is wanted of a node
-// decides what it reads, so this goes backwards. One thread at a time.
+// decides what it reads, so this goes backwards.
 #pragma once
 #include "run/chain/device_task.h"
 #include "run/plan/plan.h"

@@ -68,7 +68,7 @@ void DeviceStage::finish() const {
   for (const auto& stream : streams_) stream->synchronize();
 }
 
-std::vector<int> DeviceStage::issue(Step& step, int stage, ForDevice& state, bool insists) {
+std::vector<int> DeviceStage::issue(Step& step, int stage, Issued& state, bool insists) {
   try {
     return try_issue(step, stage, state);
   } catch (const DeviceFull&) {
@@ -77,14 +77,14 @@ std::vector<int> DeviceStage::issue(Step& step, int stage, ForDevice& state, boo
   return try_issue(step, stage, state);
 }
 
-std::vector<int> DeviceStage::try_issue(Step& step, int stage, ForDevice& state) {
+std::vector<int> DeviceStage::try_issue(Step& step, int stage, Issued& state) {
   const bool is_last = plan_.is_last(stage);
   if (!state.is_collected) {
     std::vector<int> refused = decode(step, stage);
     if (!refused.empty()) return refused;
-    if (step.has_new_gaps()) wait(step);
+    if (step.slots.has_new_gaps(step.samples)) wait(step);
     if (is_last) state.outputs = step.publish(owner_, pool_);
-    else step.collect(stage);
+    else step.slots.collect(step.samples, stage);
     state.is_collected = true;
   }
   if (!is_last || !state.outputs->is_lost)
@@ -96,30 +96,28 @@ std::vector<int> DeviceStage::try_issue(Step& step, int stage, ForDevice& state)
   return {};
 }
 
-bool DeviceStage::is_copied(ForDevice& state) {
+bool DeviceStage::is_copied(Issued& state) {
   if (!state.copied->query()) return false;
   state.copied->check();
   state.copied.reset();
   return true;
 }
 
-// The decoder gives back the memory that it keeps for coming pictures. Returns whether there was
-// any.
+// Returns whether the decoder had spare memory to give back.
 bool DeviceStage::make_room() {
   const size_t before = memory_->in_use();
   if (decoder_) decoder_->trim();
   return memory_->in_use() < before;
 }
 
-// Makes one allocation for these samples. Samples of one shape lie without gaps; others are each
-// aligned for vector access.
+// Of one shape, the samples lie without gaps; else each is aligned for vector access.
 DeviceValues DeviceStage::reserve(EnqueuedStage& work, std::span<const int> samples,
                                   const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
   std::vector<TensorType> types;
   for (int i : samples) types.push_back(type_of(i));
   DeviceValues v;
-  v.views.resize(static_cast<size_t>(work.step.size()));
+  v.views.resize(static_cast<size_t>(work.step.samples.size()));
   v.count = samples.size();
   v.is_dense =
       std::all_of(types.begin(), types.end(), [&](const TensorType& t) { return t == types[0]; });
@@ -181,8 +179,8 @@ void DeviceStage::launch(EnqueuedStage& work, const FusedBatch& batch,
 
 DeviceValues DeviceStage::upload(EnqueuedStage& work, const Ref& value) const {
   const int slot = plan_.slot_of(value);
-  const Batch& batch = work.step.slot(slot);
-  const std::vector<View>& from = work.step.views(slot);
+  const Batch& batch = work.step.slots.batch(slot);
+  const std::vector<View>& from = work.step.slots.views(slot);
   const std::vector<int> samples = hold(work.held, batch);
   DeviceValues v = reserve(work, samples, [&](int i) { return from[i].whole(); });
   copy_samples(work.stream, samples, from, v.views, batch.is_dense(), Copy::kToDevice, "upload");
@@ -193,7 +191,8 @@ DeviceValues DeviceStage::run_line(EnqueuedStage& work, int head, int tail,
                                    std::span<const View> in) const {
   const Step& step = work.step;
   const std::vector<int> samples = step.samples_with({tail, 0});
-  DeviceValues out = reserve(work, samples, [&](int i) { return step.task(tail, i).types[0]; });
+  DeviceValues out =
+      reserve(work, samples, [&](int i) { return step.on_device.task(tail, i).types[0]; });
   if (samples.empty()) return out;
   FusedBatch batch;
   std::vector<Block> blocks;
@@ -201,7 +200,7 @@ DeviceValues DeviceStage::run_line(EnqueuedStage& work, int head, int tail,
     const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
       blocks.clear();
       for (int n = head;; n = plan_.planned(n).fuses_into) {
-        const auto& more = DeviceTask::of_frame(step.task(n, i).blocks, frame);
+        const auto& more = DeviceTask::of_frame(step.on_device.task(n, i).blocks, frame);
         blocks.insert(blocks.end(), more.begin(), more.end());
         if (n == tail) return blocks;
       }
@@ -226,20 +225,19 @@ DeviceValues DeviceStage::copy(EnqueuedStage& work, const DeviceValues& value,
   return c;
 }
 
-// Copies into the host memory that was reserved when the samples were made.
 void DeviceStage::download(EnqueuedStage& work, int slot) const {
-  const Batch& to = work.step.slot(slot);
+  const Batch& to = work.step.slots.batch(slot);
   const DeviceValues& value = values_of(work, plan_.slot(slot).from);
-  copy_samples(work.stream, hold(work.held, to), value.views, work.step.views(slot),
+  copy_samples(work.stream, hold(work.held, to), value.views, work.step.slots.views(slot),
                value.is_dense && to.is_dense() && value.count == to.samples.size(), Copy::kToHost,
                "download");
 }
 
 Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step, int node) const {
   Batch b;
-  for (int i : step.made_samples())
+  for (int i : step.samples.made())
     b.samples.push_back(
-        {value.views[i], value.owner, step.origin(node, i).index, static_cast<int64_t>(i)});
+        {value.views[i], value.owner, step.samples.origin(node, i).index, static_cast<int64_t>(i)});
   b.dtype = b.samples[0].view.dtype;
   b.layout = b.samples[0].view.layout;
   if (value.is_dense) b.whole = value.owner;
@@ -248,7 +246,7 @@ Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step, int nod
 
 const DeviceValues& DeviceStage::values_of(EnqueuedStage& work, const Ref& from) const {
   if (const auto it = work.values.find(from); it != work.values.end()) return it->second;
-  if (const auto it = work.step.on_device.find(from); it != work.step.on_device.end())
+  if (const auto it = work.step.on_device.values.find(from); it != work.step.on_device.values.end())
     return it->second;
   return work.values.emplace(from, upload(work, from)).first->second;
 }
@@ -258,18 +256,18 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
   if (plan_.checked(node).unfold || !plan_.node(node).guards.empty() ||
       !plan_.goes_up_once(*plan_.node(node).inputs[0]))
     return false;
-  const std::vector<int> made = step.made_samples();
+  const std::vector<int> made = step.samples.made();
   return std::all_of(made.begin(), made.end(), [&](int i) {
-    const DeviceTask& task = step.task(node, i);
+    const DeviceTask& task = step.on_device.task(node, i);
     return task.blocks[0].size() == 1 && is_identity(task.blocks[0][0], task.inputs[0]);
   });
 }
 
 // By sample: the value of the side that a merge takes.
 std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const {
-  std::vector<View> views(static_cast<size_t>(work.step.size()));
+  std::vector<View> views(static_cast<size_t>(work.step.samples.size()));
   for (int i : work.step.samples_with({node, 0})) {
-    const Ref from = *plan_.node(node).inputs[work.step.task(node, i).taken];
+    const Ref from = *plan_.node(node).inputs[work.step.on_device.task(node, i).taken];
     views[i] = values_of(work, from).views[i];
   }
   return views;
@@ -280,7 +278,9 @@ std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const 
 DeviceValues DeviceStage::alias(EnqueuedStage& work, int node) const {
   const DeviceValues& from = values_of(work, *plan_.node(node).inputs[0]);
   const std::vector<int> samples = work.step.samples_with({node, 0});
-  const auto type = [&](int i) -> const TensorType& { return work.step.task(node, i).types[0]; };
+  const auto type = [&](int i) -> const TensorType& {
+    return work.step.on_device.task(node, i).types[0];
+  };
   const bool are_alike = std::all_of(samples.begin(), samples.end(),
                                      [&](int i) { return type(i) == type(samples[0]); });
   if (from.count != samples.size() || from.is_dense != are_alike)
@@ -320,7 +320,7 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
     const Ref from = plan_.graph().outputs[k];
     at_node(from.node, [&] {
       const DeviceValues& v = values_of(work, from);
-      const std::vector<int> made = work.step.made_samples();
+      const std::vector<int> made = work.step.samples.made();
       const bool has_gaps = v.is_dense && v.count != made.size();
       // Outputs never share bytes.
       const bool is_copied = !taken.insert(v.owner.get()).second || has_gaps;
@@ -335,9 +335,8 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
   return batches;
 }
 
-// Everything of a stage but decoding. In the last stage it fills the device's part of `outputs`,
-// else that is null. The values that are needed later go to the step, and others to the outputs,
-// only when everything is enqueued, so a failure half-way keeps no memory.
+// Everything of a stage but decoding. `outputs` is null but in the last stage. The step and the
+// outputs get their values when everything is enqueued, so a failure half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
   Stream& stream = stream_of(step);
   std::map<Ref, DeviceValues> values;
@@ -345,8 +344,8 @@ void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
     EnqueuedStage work{step, stream, held, values};
     enqueue_stage(work, stage, outputs);
   });
-  step.on_device.merge(values);
-  std::erase_if(step.on_device,
+  step.on_device.values.merge(values);
+  std::erase_if(step.on_device.values,
                 [&](const auto& v) { return !plan_.is_needed_after(stage, v.first); });
 }
 
@@ -365,8 +364,7 @@ void DeviceStage::enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs
       at_node(s.from.node, [&] { download(work, k); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {
-      // The event of the copies also waits for the other outputs, so that whoever waits for the
-      // copies hears of failures in those as well.
+      // Whoever waits for the copies is to hear of failures in the other outputs as well.
       if (!batches.empty()) work.stream.wait(*batches.begin()->second.on_device->ready);
       outputs->copied = device_.make_event();
       work.stream.record(*outputs->copied);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operators of steps that run on a device: copies values of the chain there, decodes pictures
-// and launches kernels. One thread at a time. Steps begin in order; their later stages may come in
-// between. Only these wait for the device: wait(), finish() and trim(), and issue() while the
-// decoder allocates memory or host memory is pinned.
+// and launches kernels. Steps begin in order; their later stages may come in between. Only these
+// wait for the device: wait(), finish() and trim(), and issue() while the decoder allocates memory
+// or host memory is pinned.
 #pragma once
 #include "base/error.h"
 #include "device/held.h"
@@ -17,19 +17,18 @@ class FusedBatch;
 class GpuRun;
 struct BatchItem;
 
-// The device has no room for a step now. Memory that older steps or their holders release may make
-// room.
+// The device has no room for a step until older steps or their holders release memory.
 struct DeviceFull : BudgetError {
   using BudgetError::BudgetError;
 };
 
-// What a step has of the device besides its values. DeviceStage::issue() sets it.
-struct ForDevice {
+// How far the stages of a step were issued. DeviceStage::issue() sets it.
+struct Issued {
   bool is_collected = false;  // this stage's pictures are enqueued and its slots are batches
   std::optional<Outputs> outputs;  // set when the step was published
   // Comes when the values that later stages read are on the host.
   std::unique_ptr<Event> copied;
-  int64_t polled_at = 0;  // Ring::polls when `copied` was last queried
+  int64_t polled_at = 0;  // IterationQueue::polls when `copied` was last queried
 };
 
 class DeviceStage {
@@ -42,26 +41,23 @@ class DeviceStage {
 
   // Decodes pictures; null where the plan has no mixed nodes.
   DeviceDecoder* decoder() const { return decoder_.get(); }
-  // Thread-safe.
-  DeviceShare share() const { return {memory_->limit(), memory_->in_use(), memory_->high_water()}; }
+  const DeviceBudget& memory() const { return *memory_; }  // thread-safe
   void trim();
   // Enqueues a stage, and publishes the step in the last one. Returns samples that the decoder
-  // refuses: these are dropped and marked in Step::is_refused. The CPU has to decode them in the
-  // chain before, and then the stage is to be issued again. Throws DeviceError, or DeviceFull; then
-  // it may be called again. `insists`: the decoder gives up the memory that it keeps for coming
-  // pictures. Requires: the stages before are over.
-  std::vector<int> issue(Step& step, int stage, ForDevice& state, bool insists);
+  // refuses: they are dropped and marked (DevicePart::is_refused). The CPU has to decode them in
+  // the chain before, and then the stage is to be issued again. Throws DeviceError, or DeviceFull;
+  // then it may be called again. `insists`: the decoder gives up the memory that it keeps for
+  // coming pictures. Requires: the stages before are over.
+  std::vector<int> issue(Step& step, int stage, Issued& state, bool insists);
   // Whether the copies that the step awaits are on the host. Throws what failed before them.
-  static bool is_copied(ForDevice& state);
-  // The host waits for all that was enqueued. Throws failures that were not reported yet.
-  // Thread-safe.
+  static bool is_copied(Issued& state);
+  // The host waits for all that was enqueued. Throws failures not reported yet. Thread-safe.
   void finish() const;
   // The host waits for all that was enqueued for the step. Throws what failed in it.
   void wait(const Step& step) const { stream_of(step).synchronize(); }
 
  private:
-  // A stage of a step while it is enqueued, with the values that it makes or brings to the device.
-  // When all is enqueued, the step takes the values.
+  // A stage while it is enqueued. When all is enqueued, the step takes the values.
   struct EnqueuedStage {
     Step& step;
     Stream& stream;
@@ -71,7 +67,7 @@ class DeviceStage {
   Stream& stream_of(const Step& step) const {
     return *streams_[static_cast<size_t>(step.number) % streams_.size()];
   }
-  std::vector<int> try_issue(Step& step, int stage, ForDevice& state);
+  std::vector<int> try_issue(Step& step, int stage, Issued& state);
   bool make_room();
   std::vector<int> decode(Step& step, int stage);
   void enqueue(Step& step, int stage, Outputs* outputs);

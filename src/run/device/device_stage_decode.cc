@@ -13,13 +13,13 @@ DeviceValues DeviceStage::decode_node(EnqueuedStage& work, int node,
   const Step& step = work.step;
   const std::vector<int> samples = step.samples_with({node, 0});
   DeviceValues v = reserve(work, samples, [&](int i) {
-    const Picture& p = step.picture(node, i);
+    const Picture& p = step.on_device.picture(node, i);
     return TensorType{p.type.dtype, p.type.layout, p.window.shape()};
   });
   std::vector<DecodeJob> jobs;
   std::vector<int> job_samples;
   for (int i : samples) {
-    const Picture& p = step.picture(node, i);
+    const Picture& p = step.on_device.picture(node, i);
     work.held.push_back(p.owner);
     View& to = v.views[i];
     to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
@@ -40,7 +40,7 @@ std::vector<int> DeviceStage::decode(Step& step, int stage) {
   std::vector<int> nodes;
   for (int n : plan_.mixed_nodes())
     if (plan_.planned(n).device_stage == stage) nodes.push_back(n);
-  if (nodes.empty() || step.made_samples().empty()) return {};
+  if (nodes.empty() || step.samples.made().empty()) return {};
   std::vector<int> refused;
   std::map<Ref, DeviceValues> decoded;
   Stream& stream = stream_of(step);
@@ -53,16 +53,12 @@ std::vector<int> DeviceStage::decode(Step& step, int stage) {
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
   for (int i : refused) {
     step.forget(i, plan_.planned(nodes[0]).stage);
-    step.is_made[i] = 0;
-    step.is_refused[i] = 1;
+    step.samples.is_made[i] = 0;
+    step.on_device.is_refused[i] = 1;
   }
   if (!refused.empty()) return refused;
-  step.on_device.merge(decoded);
-  for (auto& sample : step.pictures)
-    for (Picture& p : sample) {
-      p.owner.reset();
-      p.prepared.reset();
-    }
+  step.on_device.values.merge(decoded);
+  step.on_device.drop_pixels();
   return refused;
 }
 

@@ -15,7 +15,7 @@ std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
   const bool unfold = plan_.checked(node).unfold;
   std::vector<BatchItem> items;
   for (int i : step.samples_with({node, 0})) {
-    const DeviceTask& task = step.task(node, i);
+    const DeviceTask& task = step.on_device.task(node, i);
     const int64_t frames = unfold ? task.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
       BatchItem& item = items.emplace_back(BatchItem{{}, {}, task.chance, task.origin});
@@ -39,7 +39,7 @@ void DeviceStage::run_operator(EnqueuedStage& work, int node) const {
   std::vector<DeviceValues> outputs;
   for (int k = 0; k < static_cast<int>(checked.outputs.size()); ++k)
     outputs.push_back(reserve(work, step.samples_with({node, k}),
-                              [&](int i) { return step.type_on_device({node, k}, i); }));
+                              [&](int i) { return step.on_device.type_of({node, k}, i); }));
   std::vector<const DeviceValues*> inputs;
   for (size_t k = 0; k < plan_.node(node).inputs.size(); ++k) {
     const auto& in = plan_.node(node).inputs[k];

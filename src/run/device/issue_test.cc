@@ -20,7 +20,7 @@ class Issue : public OnSimulatedDevice {
     pool_ = std::make_unique<HostPool>(1 << 20, std::make_shared<PinnedAllocator>(device()));
     stage_ = std::make_unique<DeviceStage>(plan_, options_, *pool_, [this] { ++rings_; });
     step_ = std::make_unique<Step>(*plan_, 0, std::vector<int64_t>{0}, nullptr, options_);
-    ASSERT_TRUE(step_->allocate(*pool_, true));
+    ASSERT_TRUE(step_->slots.allocate(*pool_, true));
     run_chain(0);
   }
   void TearDown() override {
@@ -33,7 +33,7 @@ class Issue : public OnSimulatedDevice {
     Fetchers none;
     SampleMaker maker(*plan_, plan_->rewrites(), options_, none, *pool_, nullptr);
     std::vector<SampleFailure> failures;
-    for (int i = 0; i < 2; ++i) step_->is_made[i] = maker.make(*step_, i, stage, failures);
+    for (int i = 0; i < 2; ++i) step_->samples.is_made[i] = maker.make(*step_, i, stage, failures);
     EXPECT_TRUE(failures.empty());
   }
   void wait_for_copies() {
@@ -47,7 +47,7 @@ class Issue : public OnSimulatedDevice {
   std::atomic<int> rings_{0};
   std::unique_ptr<DeviceStage> stage_;
   std::unique_ptr<Step> step_;
-  ForDevice state_;
+  Issued state_;
 };
 
 TEST_F(Issue, RingsWhenAwaitedCopiesAreThere) {
@@ -72,7 +72,7 @@ TEST_F(Issue, TheLastStageHandsOutWhatLiesOnTheDevice) {
   state_.is_collected = false;
   EXPECT_TRUE(stage_->issue(*step_, 1, state_, false).empty());
   wait_for_copies();
-  step_->is_made = {0, 0};
+  step_->samples.is_made = {0, 0};
   const int last = plan_->stage_count() - 1;
   state_.is_collected = false;
   EXPECT_TRUE(stage_->issue(*step_, last, state_, false).empty());

@@ -2,37 +2,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/executors/admission.h"
 
+#include "run/step/no_room.h"
+
 namespace stoker {
 
 using State = IterationState;
 
-Ticket Admission::next(size_t worker) {
+Ticket Admission::next_ticket(size_t worker) {
   const auto holders = std::count(holds_.begin(), holds_.end(), true);
-  const bool is_lone = ring_.wants_one_alone() && holders == (holds_[worker] ? 1 : 0);
-  const Ticket ticket = ring_.next(is_lone ? Who::kLoneWorker : Who::kWorker);
+  const bool is_lone = queue_.wants_one_alone() && holders == (holds_[worker] ? 1 : 0);
+  const Ticket ticket = queue_.next_ticket(is_lone ? Who::kLoneWorker : Who::kWorker);
   if (ticket) holds_[worker] = true;
   return ticket;
 }
 
 // An iteration that starved or was to make room is the oldest now: its next try ends with a sample,
 // with room made for it or with an error.
-void Admission::next_oldest() {
+std::unique_ptr<Iteration> Admission::take_oldest() {
+  std::unique_ptr<Iteration> oldest = queue_.take_front();
   is_tight_ = false;
-  for (auto& it : ring_) it->is_closing = false;
-  if (!ring_.is_empty() && ring_.front().is(State::kStarved)) ring_.front().state = State::kWorking;
+  for (auto& it : queue_) it->is_closing = false;
+  if (!queue_.is_empty() && queue_.front().is(State::kStarved))
+    queue_.front().state = State::kWorking;
+  return oldest;
 }
 
-void Admission::starve(Iteration& it, int64_t rooms, std::optional<Starved> why) {
+void Admission::wait_for_memory(const Ticket& ticket, const Starved* why) {
+  Iteration& it = *ticket.iteration;
   if (why) starved_ = *why;
-  if (rooms != rooms_) return;
+  if (ticket.releases != queue_.releases) return;
   if (it.is(State::kAlone)) it.state = why ? State::kStuck : State::kStarved;
   if (it.is(State::kWorking)) it.state = State::kStarved;
 }
 
 bool Admission::released() {
-  ++rooms_;
+  ++queue_.releases;
   bool has_changed = try_again();
-  for (auto& it : ring_) {
+  for (auto& it : queue_) {
     if (!it->is(State::kStarved)) continue;
     it->state = State::kWorking;
     has_changed = true;
@@ -41,73 +47,76 @@ bool Admission::released() {
 }
 
 void Admission::released_on_device() {
-  for (auto& it : ring_)
+  for (auto& it : queue_)
     if (it->is(State::kStarved) && it->kind() == StageKind::kDevice) it->state = State::kWorking;
 }
 
 bool Admission::make_room() {
-  if (ring_.is_empty() || !ring_.front().is(State::kStarved) ||
-      ring_.front().kind() == StageKind::kDevice)
+  queue_.close_marked();
+  if (queue_.is_empty() || !queue_.front().is(State::kStarved) ||
+      queue_.front().kind() == StageKind::kDevice)
     return false;
   is_tight_ = true;
-  if (ring_.size() > 1) {
-    close_youngest();
+  if (queue_.size() > 1) {
+    queue_.close_youngest();
     return false;
   }
-  if (is_burying() || is_opening_ || ring_.front().running_count) return false;  // some will come
-  ring_.front().state = State::kAlone;
+  if (queue_.is_destroying() || is_opening() || queue_.front().running_count)
+    return false;  // some will come
+  queue_.front().state = State::kAlone;
   return true;
 }
 
 // While the oldest was in an earlier stage, younger ones may have taken the device's memory.
-bool Admission::make_device_room() {
-  const auto holds = [](auto& it) { return it->for_device.outputs || !it->step.on_device.empty(); };
-  if (std::none_of(ring_.begin() + 1, ring_.end(), holds)) return false;
+bool Admission::starve_for_device(const Ticket& ticket, bool tries_again) {
+  if (!tries_again) wait_for_memory(ticket, nullptr);
+  if (ticket.iteration != &queue_.front()) return true;
+  const auto holds = [](auto& it) {
+    return it->issued.outputs || !it->step.on_device.values.empty();
+  };
+  if (std::none_of(queue_.begin() + 1, queue_.end(), holds)) return false;
   is_tight_ = true;
-  close_youngest();
+  queue_.close_youngest();
   return true;
 }
 
-void Admission::close_youngest() {
-  ring_.back().is_closing = true;
-  close_what_is_closing();
+bool Admission::may_open(int depth) const {
+  return !is_opening() && queue_.size() < depth && !opens_only_oldest();
 }
 
-void Admission::close_what_is_closing() {
-  while (ring_.size() > 1 && ring_.back().is_closing && !ring_.back().running_count)
-    bury(ring_.take_back());
+bool Admission::end_opening(std::unique_ptr<Iteration> it, bool has_memory, bool has_failed) {
+  const int64_t since = *std::exchange(opening_since_, std::nullopt);
+  const bool finds_none = !has_memory && !has_failed && since == queue_.releases;
+  const bool is_stuck = finds_none && queue_.is_empty() && !queue_.is_destroying();
+  unopened_ = is_stuck ? it->step.slots.fixed_bytes() : 0;
+  const bool is_next = it->step.number == queue_.next_number() && !opens_only_oldest();
+  if (has_memory && is_next) queue_.open(std::move(it));
+  else queue_.close(std::move(it));
+  return !finds_none && !has_failed;
 }
 
 bool Admission::is_stuck() const {
   if (unopened_) return true;
-  return !ring_.is_empty() && ring_.front().is(State::kStuck) && !is_burying() && !is_opening_;
+  return !queue_.is_empty() && queue_.front().is(State::kStuck) && !queue_.is_destroying() &&
+         !is_opening();
 }
 
 bool Admission::try_again() {
-  if (ring_.is_empty() || !ring_.front().is(State::kStuck)) return false;
-  ring_.front().state = State::kAlone;
+  if (queue_.is_empty() || !queue_.front().is(State::kStuck)) return false;
+  queue_.front().state = State::kAlone;
   return true;
 }
 
-std::exception_ptr Admission::stuck_error(const HostPool& pool, int64_t batch_size) const {
+std::exception_ptr Admission::stuck_error(const HostPool& pool, int64_t batch_size) {
+  (void)try_again();  // the user may make room and call again
   if (unopened_)
     return std::make_exception_ptr(
         NoRoom("a batch of up to " + std::to_string(batch_size) + " samples", unopened_, pool));
-  const bool is_sample = ring_.front().kind() == StageKind::kChain;
+  const bool is_sample = queue_.front().kind() == StageKind::kChain;
   const std::string what =
       std::string(is_sample ? "the next sample" : "a stage") + " of the oldest batch";
   if (starved_.why.empty()) return std::make_exception_ptr(NoRoom(what, starved_.bytes, pool));
   return std::make_exception_ptr(BudgetError("no memory for " + what + ". " + starved_.why));
-}
-
-std::vector<std::unique_ptr<Iteration>> Admission::take_dead() {
-  if (!graveyard_.empty()) ++burying_;
-  return std::exchange(graveyard_, {});
-}
-
-void Admission::buried() {
-  --burying_;
-  released();
 }
 
 }  // namespace stoker

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "run/executor.h"
+#include "run/executors/executor.h"
 
 #include "run/device/device_stage.h"
 
@@ -32,6 +32,21 @@ Executor::Executor(ExecutorArguments a, std::function<void()> bell)
 }
 
 Executor::~Executor() = default;
+
+DeviceShare Executor::device_share() const {
+  if (!device_) return {};
+  const DeviceBudget& memory = device_->memory();
+  return {memory.limit(), memory.in_use(), memory.high_water()};
+}
+
+void Executor::mark_held(const Outputs& outputs) {
+  for (const Batch& b : outputs.batches) {
+    if (b.on_device) continue;
+    if (b.whole) pool_.set_use(*b.whole, Use::kHeld);
+    else
+      for (const Sample& s : b.samples) pool_.set_use(*s.owner, Use::kHeld);
+  }
+}
 
 void Executor::trim() {
   if (device_) device_->trim();

@@ -2,42 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a plan is run. Two forms must agree: the pipelined one, and the simple one, which judges it
-// with one thread, one operator at a time and no rewrites. One caller at a time.
+// with one thread, one operator at a time and no rewrites.
 #pragma once
-#include "batch/batch.h"
-#include "io/fetch.h"
-#include "memory/pool.h"
-#include "run/affinity.h"
-#include "run/chain/chain.h"
-#include "run/options.h"
+#include "run/executor_options.h"
+#include "run/step/fetched_bytes.h"
+#include "run/step/outputs.h"
 
 namespace stoker {
-
-// The settings in use, and what follows from them.
-struct ExecutorOptions {
-  // Without those that leave it to the pipeline: batch_size, num_threads, io_threads and seed are
-  // there, and memory_limit is not 0.
-  PipelineOptions settings;
-  int device_id = 0;  // of the device stage
-  // Bytes: see Note [Shares of the budget] in pipeline.cc.
-  size_t output_limit = 0, scratch_limit = 0, read_ahead_limit = 0, device_limit = SIZE_MAX;
-  std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
-};
-
-// One step, as the user receives it.
-struct Outputs {
-  std::vector<Batch> batches;  // by graph output
-  // Set where some of them are being copied to the host: read these only after this event.
-  std::shared_ptr<Event> copied;
-  std::vector<SampleFailure> failures;  // also of samples that were skipped or replaced
-  std::vector<int64_t> next;  // cursors of the orders after this step
-  int64_t size = 0;  // how many samples the step was to have
-  int64_t missing = 0;  // how many of them could not be made
-  bool ends_epoch = false;
-  bool is_end = false;  // there is no step: a source ended its epoch
-  // There are no batches: a sample failed with on_error=raise or replace, or none is left.
-  bool is_lost = false;
-};
 
 // Bytes of a device; zeros without a device.
 struct DeviceShare {
@@ -56,11 +27,9 @@ struct ExecutorStats {
 
 class DeviceStage;
 class Feeds;
-using Fetchers = std::vector<std::unique_ptr<io::Fetcher>>;  // by reader
 
-// What an executor works with. `cursors`: where each order starts. Steps take what was fed, from
-// the next one to be received on. Requires: pool and feeds outlive the executor. Outputs may
-// outlive all of these.
+// `cursors`: where each order starts. Steps take what was fed, from the next one to be received on.
+// Requires: pool and feeds outlive the executor. Outputs may outlive all of these.
 struct ExecutorArguments {
   std::shared_ptr<const Plan> plan;
   ExecutorOptions options;
@@ -79,7 +48,7 @@ class Executor {
   // of the feeds. Throws what ends a run: budget, device, bug.
   virtual bool wait(int milliseconds) = 0;
   // Requires: wait() returned true.
-  virtual Outputs take() = 0;
+  virtual Outputs take_step() = 0;
   virtual int64_t node_ns(int node) const = 0;  // summed over workers
   virtual ExecutorStats stats() const = 0;
   // Gives back memory that nothing uses now: of the device stage, and of what was read.
@@ -88,6 +57,9 @@ class Executor {
  protected:
   // `bell`: see DeviceStage.
   Executor(ExecutorArguments a, std::function<void()> bell);
+  DeviceShare device_share() const;
+  // Tells the pool that the user holds these bytes from now on.
+  void mark_held(const Outputs& outputs);
 
   const std::shared_ptr<const Plan> plan_;
   const ExecutorOptions options_;

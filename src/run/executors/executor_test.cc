@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // The invariants of the executors, a test for each.
+#include <set>
 #include <thread>
 
 #include "run/testing.h"
@@ -54,8 +55,14 @@ TEST(Executor, ShardsDealTheSameStream) {
                                               {"shard_id", int64_t{s}},
                                               {"num_shards", int64_t{shards}}}),
                           options(3), 60 / (3 * shards)));
-    for (int i = 0; i < 60; ++i)
-      EXPECT_EQ(parts[i / 3 % shards][i / (3 * shards) * 3 + i % 3], want[i]) << shards << " " << i;
+    // Where an epoch ends within a step, the shards share what is left of it: Note [Shares].
+    for (int step = 0; step < 60 / (3 * shards); ++step) {
+      std::multiset<std::string> made;
+      for (const auto& part : parts)
+        made.insert(part.begin() + 3 * step, part.begin() + 3 * (step + 1));
+      const auto begin = want.begin() + 3 * shards * step;
+      EXPECT_EQ(made, std::multiset<std::string>(begin, begin + 3 * shards)) << shards << step;
+    }
   }
 }
 

@@ -6,15 +6,15 @@ namespace stoker {
 
 void Iteration::begin(int number) {
   stage = number;
-  tickets.assign(kind() == StageKind::kChain ? static_cast<size_t>(step.size()) : 1,
+  tickets.assign(kind() == StageKind::kChain ? static_cast<size_t>(step.samples.size()) : 1,
                  TicketState::kPending);
   if (kind() == StageKind::kChain && stage > 0)
     for (size_t i = 0; i < tickets.size(); ++i)
-      if (!step.is_made[i]) tickets[i] = TicketState::kDone;
+      if (!step.samples.is_made[i]) tickets[i] = TicketState::kDone;
   done_count = std::count(tickets.begin(), tickets.end(), TicketState::kDone);
   first_pending = 0;
   if (kind() == StageKind::kChain) made_count = 0;
-  for_device.is_collected = false;
+  issued.is_collected = false;
   call.reset();
 }
 
@@ -23,7 +23,7 @@ void Iteration::begin_again(int number, std::span<const int> samples) {
   tickets.assign(tickets.size(), TicketState::kDone);
   for (int i : samples) tickets[i] = TicketState::kPending;
   done_count = static_cast<int64_t>(tickets.size() - samples.size());
-  made_count = step.made_count();
+  made_count = step.samples.made_count();
 }
 
 int Iteration::give_out(TicketState which) {
@@ -37,7 +37,8 @@ int Iteration::give_out(TicketState which) {
 }
 
 void Iteration::make(int ticket, SampleMaker& maker, std::vector<SampleFailure>& failures) {
-  if (kind() == StageKind::kChain) step.is_made[ticket] = maker.make(step, ticket, stage, failures);
+  if (kind() == StageKind::kChain)
+    step.samples.is_made[ticket] = maker.make(step, ticket, stage, failures);
   else maker.make_batch(step, stage, call.get(), failures);
 }
 
@@ -45,7 +46,7 @@ void Iteration::finish(int ticket) {
   large_count -= std::exchange(tickets[ticket], TicketState::kDone) == TicketState::kRunningAlone;
   --running_count;
   ++done_count;
-  if (kind() == StageKind::kChain) made_count += step.is_made[ticket];
+  if (kind() == StageKind::kChain) made_count += step.samples.is_made[ticket];
 }
 
 void Iteration::give_back(int ticket, TicketState which) {

@@ -2,20 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A step on its way through an executor. In the pipelined one, Pipelined::mutex_ guards it, but
-// whoever has one of its tickets uses the step and `for_device` without the mutex.
+// whoever has one of its tickets uses the step and `issued` without the mutex.
 #pragma once
 #include "run/device/device_stage.h"
 #include "run/step/sample_maker.h"
 
 namespace stoker {
 
-// Note [States]
-// What may start follows from the states of the iterations and the kinds of their stages:
-// Ring::next.
+// What may start follows from these and the kinds of stages: IterationQueue::next_ticket.
 enum class IterationState : uint8_t {
   kWorking,  // gives out the tickets of its stage
-  // A ticket found no memory. None is given out until memory was released, or the iteration is the
-  // oldest.
+  // A ticket found no memory. None is given out until some was released, or it is the oldest.
   kStarved,
   kAlone,  // the oldest starved with nothing left to close: gives out one ticket at a time
   kStuck,  // the oldest found no memory though alone: the user has to make room
@@ -35,8 +32,8 @@ enum class TicketState : uint8_t {
 
 struct Iteration {
   Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
-            std::shared_ptr<const FedStep> fed, const ExecutorOptions& options)
-      : step(plan, number, std::move(cursors), std::move(fed), options) {
+            const std::shared_ptr<const FedStep>& fed, const ExecutorOptions& options)
+      : step(plan, number, std::move(cursors), fed, options) {
     begin(0);
   }
 
@@ -51,9 +48,10 @@ struct Iteration {
   int large_count = 0;  // tickets to be made alone, or being made so
   int64_t done_count = 0;
   int64_t made_count = 0;  // how many samples the latest chain has made so far
-  ForDevice for_device;
+  Issued issued;
   // Of the function of the user's that its kPython stage calls; null until its turn came.
   std::shared_ptr<UserCall> call;
+  std::exception_ptr fatal;  // why it failed
 
   StageKind kind() const { return step.plan.stage(stage).kind; }
   bool is(IterationState s) const { return state == s; }
@@ -65,7 +63,7 @@ struct Iteration {
   bool is_stage_over() const { return done_count == static_cast<int64_t>(tickets.size()); }
 
   void fail(const std::exception_ptr& why) {
-    if (!step.fatal) step.fatal = why;
+    if (!fatal) fatal = why;
     state = IterationState::kFailed;
   }
   // Begins a stage for the samples that are made so far, or the first one for all.
@@ -75,12 +73,11 @@ struct Iteration {
   // Gives out the first ticket that is pending, or the first large one; -1 when there is none.
   int give_out(TicketState which);
   void finish(int ticket);
-  // Makes a ticket of the stage, which is no kDevice stage. Requires of a kPython stage: the call
-  // is over.
+  // Requires: no kDevice stage; if it is a kPython stage, its call is over.
   void make(int ticket, SampleMaker& maker, std::vector<SampleFailure>& failures);
   // Requires: all is made.
-  Outputs take(const std::shared_ptr<const Plan>& plan, HostPool& pool) {
-    return for_device.outputs ? std::move(*for_device.outputs) : step.publish(plan, pool);
+  Outputs take_outputs(const std::shared_ptr<const Plan>& plan, HostPool& pool) {
+    return issued.outputs ? std::move(*issued.outputs) : step.publish(plan, pool);
   }
   // The ticket found no room and is to be tried again.
   void give_back(int ticket, TicketState which);

@@ -1,36 +1,47 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "run/executors/ring.h"
+#include "run/executors/iteration_queue.h"
 
 namespace stoker {
 
 using State = IterationState;
 
-void Ring::open(std::unique_ptr<Iteration> it) {
+void IterationQueue::open(std::unique_ptr<Iteration> it) {
   next_number_ = it->step.number + 1;
   iterations_.push_back(std::move(it));
 }
 
-std::unique_ptr<Iteration> Ring::take_front() {
+std::unique_ptr<Iteration> IterationQueue::take_front() {
   std::unique_ptr<Iteration> it = std::move(iterations_.front());
   iterations_.pop_front();
   return it;
 }
 
-std::unique_ptr<Iteration> Ring::take_back() {
-  std::unique_ptr<Iteration> it = std::move(iterations_.back());
-  iterations_.pop_back();
-  next_number_ = it->step.number;
-  return it;
+void IterationQueue::close_youngest() {
+  back().is_closing = true;
+  close_marked();
 }
 
-bool Ring::wants_one_alone() const {
+void IterationQueue::close_marked() {
+  while (size() > 1 && back().is_closing && !back().running_count) {
+    next_number_ = back().step.number;
+    close(std::move(iterations_.back()));
+    iterations_.pop_back();
+  }
+}
+
+std::vector<std::unique_ptr<Iteration>> IterationQueue::take_closed() {
+  if (!closed_.empty()) ++destroying_;
+  return std::exchange(closed_, {});
+}
+
+bool IterationQueue::wants_one_alone() const {
   return !is_empty() && front().large_count &&
          (front().is(State::kWorking) || front().is(State::kAlone));
 }
 
 // Whether all older iterations have begun this stage or will not come to it.
-bool Ring::is_in_turn(size_t k) const {
+bool IterationQueue::is_in_turn(size_t k) const {
   const int stage = iterations_[k]->stage;
   return std::all_of(begin(), begin() + static_cast<int64_t>(k), [&](auto& older) {
     return older->stage > stage || (older->stage == stage && older->call) ||
@@ -38,7 +49,7 @@ bool Ring::is_in_turn(size_t k) const {
   });
 }
 
-bool Ring::may_start(size_t k, Who who) const {
+bool IterationQueue::may_start(size_t k, Who who) const {
   const Iteration& it = *iterations_[k];
   const bool gives_out = it.is(State::kWorking) || (it.is(State::kAlone) && !it.running_count);
   if (!gives_out || it.is_closing) return false;
@@ -50,22 +61,22 @@ bool Ring::may_start(size_t k, Who who) const {
   return is_in_turn(k) && (k == 0 || !it.step.plan.node(node).function->is_stateful());
 }
 
-Ticket Ring::next(Who who) const {
+Ticket IterationQueue::next_ticket(Who who) const {
   if (who != Who::kIssuer && wants_one_alone()) {
     const int i = who == Who::kLoneWorker ? front().give_out(TicketState::kLarge) : -1;
-    return i < 0 ? Ticket{} : Ticket{&front(), i};
+    return i < 0 ? Ticket{} : Ticket{&front(), i, releases};
   }
   for (size_t k = 0; k < iterations_.size(); ++k) {
     if (!may_start(k, who)) continue;
     const int i = iterations_[k]->give_out(TicketState::kPending);
-    if (i >= 0) return {iterations_[k].get(), i};
+    if (i >= 0) return {iterations_[k].get(), i, releases};
   }
   return {};
 }
 
-Iteration* Ring::next_to_poll() const {
+Iteration* IterationQueue::next_to_poll() const {
   for (auto& it : iterations_)
-    if (it->is(State::kAwaiting) && it->for_device.copied && it->for_device.polled_at != polls)
+    if (it->is(State::kAwaiting) && it->issued.copied && it->issued.polled_at != polls)
       return it.get();
   return nullptr;
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The open iterations, oldest first, and their tickets. Pipelined::mutex_ guards it.
+// The queue of open iterations, oldest first, with their tickets, and those that were closed until
+// they are destroyed. Pipelined::mutex_ guards it.
 #pragma once
 #include <deque>
 
@@ -9,17 +10,17 @@
 
 namespace stoker {
 
-// Who asks for a ticket. A lone worker is one that may make a large sample: Note [Alone]
-// (admission.h).
+// Who asks for a ticket. A lone worker may make a large sample: Note [Alone] (admission.h).
 enum class Who : uint8_t { kWorker, kLoneWorker, kIssuer };
 
 struct Ticket {
   Iteration* iteration = nullptr;
   int number = 0;  // of a kChain stage: the sample
+  int64_t releases = 0;  // IterationQueue::releases when it was given out
   explicit operator bool() const { return iteration; }
 };
 
-class Ring {
+class IterationQueue {
  public:
   bool is_empty() const { return iterations_.empty(); }
   int size() const { return static_cast<int>(iterations_.size()); }
@@ -30,27 +31,38 @@ class Ring {
 
   void open(std::unique_ptr<Iteration> it);
   std::unique_ptr<Iteration> take_front();
-  std::unique_ptr<Iteration> take_back();
   // The number of the iteration that is to be opened next.
   int64_t next_number() const { return next_number_; }
 
-  // Gives out the ticket that may start now, of the oldest iteration that has one. A worker makes
-  // all but kDevice stages, and the thread that talks to the device those. Both kDevice and kPython
-  // stages begin in the order of the iterations.
-  Ticket next(Who who) const;
-  // The oldest iteration whose copies to the host are to be asked for.
+  // Gives out the ticket that may start now, of the oldest iteration that has one. The issuer makes
+  // kDevice stages, workers all others. kDevice and kPython stages begin in the iterations' order.
+  Ticket next_ticket(Who who) const;
+  // The oldest iteration whose copies to the host are to be queried.
   Iteration* next_to_poll() const;
   // Whether the oldest has a sample that needs all memory, so that no other may start.
   bool wants_one_alone() const;
 
-  // How often there was reason to query ForDevice::copied.
-  int64_t polls = 0;
+  // An iteration that is closed is to be made again later, to make room. It was not opened, or it
+  // is the youngest. An open one is marked, and closed when none of its tickets runs.
+  void close(std::unique_ptr<Iteration> it) { closed_.push_back(std::move(it)); }
+  void close_youngest();
+  void close_marked();
+  // Closed iterations are destroyed without the mutex, as their buffers then call
+  // Pipelined::memory_released(). Between these two calls, and before them, is_destroying().
+  std::vector<std::unique_ptr<Iteration>> take_closed();
+  void destroyed() { --destroying_; }
+  bool is_destroying() const { return destroying_ || !closed_.empty(); }
+
+  int64_t polls = 0;  // how often there was reason to query Issued::copied
+  int64_t releases = 0;  // how often memory was released
 
  private:
   bool may_start(size_t k, Who who) const;
   bool is_in_turn(size_t k) const;
 
   std::deque<std::unique_ptr<Iteration>> iterations_;
+  std::vector<std::unique_ptr<Iteration>> closed_;
+  int destroying_ = 0;  // threads that are destroying closed iterations
   int64_t next_number_ = 0;
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who may start what, for all pairs of states and stages.
-#include "run/executors/ring.h"
+#include "run/executors/iteration_queue.h"
 
 #include "run/executors/testing.h"
 
@@ -79,13 +79,13 @@ void walk(bool is_stateful) {
   for (const Case& older : all_cases())
     for (const Case& younger : all_cases())
       for (const Who who : {Who::kWorker, Who::kIssuer}) {
-        Ring ring;
-        ring.open(make(iterations, 0, older));
-        ring.open(make(iterations, 1, younger));
-        const Ticket ticket = ring.next(who);
+        IterationQueue queue;
+        queue.open(make(iterations, 0, older));
+        queue.open(make(iterations, 1, younger));
+        const Ticket ticket = queue.next_ticket(who);
         const Iteration* want = nullptr;
-        if (may_start({older, younger}, 1, who, is_stateful)) want = &ring.back();
-        if (may_start({older, younger}, 0, who, is_stateful)) want = &ring.front();
+        if (may_start({older, younger}, 1, who, is_stateful)) want = &queue.back();
+        if (may_start({older, younger}, 0, who, is_stateful)) want = &queue.front();
         ASSERT_EQ(ticket.iteration, want)
             << older.str() << "; " << younger.str() << "; who " << static_cast<int>(who);
         if (!ticket) continue;
@@ -96,11 +96,11 @@ void walk(bool is_stateful) {
   EXPECT_GT(given, 1000);
 }
 
-TEST(Ring, SaysWhoMayStartWhatInAllStates) { walk(false); }
+TEST(IterationQueue, SaysWhoMayStartWhatInAllStates) { walk(false); }
 
-TEST(Ring, StatefulFunctionsWaitUntilTheyAreOldest) { walk(true); }
+TEST(IterationQueue, StatefulFunctionsWaitUntilTheyAreOldest) { walk(true); }
 
-TEST(Ring, ThePlanHasAllKindsOfStages) {
+TEST(IterationQueue, ThePlanHasAllKindsOfStages) {
   const Iterations iterations;
   ASSERT_EQ(iterations.plan().stage_count(), static_cast<int>(kAllKinds.size()));
   for (int s = 0; s < iterations.plan().stage_count(); ++s)
@@ -109,47 +109,47 @@ TEST(Ring, ThePlanHasAllKindsOfStages) {
   EXPECT_FALSE(iterations.plan().stage(5).is_awaited);
 }
 
-TEST(Ring, ALargeTicketOfTheOldestStopsAllOthers) {
+TEST(IterationQueue, ALargeTicketOfTheOldestStopsAllOthers) {
   const Iterations iterations;
-  Ring ring;
-  ring.open(iterations.make(0));
-  ring.open(iterations.make(1));
-  const Ticket first = ring.next(Who::kWorker), second = ring.next(Who::kWorker);
+  IterationQueue queue;
+  queue.open(iterations.make(0));
+  queue.open(iterations.make(1));
+  const Ticket first = queue.next_ticket(Who::kWorker), second = queue.next_ticket(Who::kWorker);
   EXPECT_EQ(first.number, 0);
   EXPECT_EQ(second.number, 1);
   first.iteration->give_back(0, TicketState::kLarge);
-  EXPECT_TRUE(ring.wants_one_alone());
-  EXPECT_FALSE(ring.next(Who::kWorker));
-  const Ticket alone = ring.next(Who::kLoneWorker);
+  EXPECT_TRUE(queue.wants_one_alone());
+  EXPECT_FALSE(queue.next_ticket(Who::kWorker));
+  const Ticket alone = queue.next_ticket(Who::kLoneWorker);
   ASSERT_TRUE(alone);
   EXPECT_TRUE(alone.iteration->is_alone(alone.number));
-  EXPECT_FALSE(ring.next(Who::kLoneWorker));
-  EXPECT_FALSE(ring.next(Who::kWorker));  // until it is finished
+  EXPECT_FALSE(queue.next_ticket(Who::kLoneWorker));
+  EXPECT_FALSE(queue.next_ticket(Who::kWorker));  // until it is finished
   alone.iteration->finish(alone.number);
-  EXPECT_FALSE(ring.wants_one_alone());
-  EXPECT_EQ(ring.next(Who::kWorker).iteration, &ring.back());
+  EXPECT_FALSE(queue.wants_one_alone());
+  EXPECT_EQ(queue.next_ticket(Who::kWorker).iteration, &queue.back());
   second.iteration->finish(1);
-  EXPECT_TRUE(ring.front().is_stage_over());
+  EXPECT_TRUE(queue.front().is_stage_over());
 }
 
-TEST(Ring, ALargeTicketOfAYoungerIterationWaits) {
+TEST(IterationQueue, ALargeTicketOfAYoungerIterationWaits) {
   const Iterations iterations;
-  Ring ring;
-  ring.open(iterations.make(0, State::kAwaiting, 2));
-  ring.open(iterations.make(1));
-  const Ticket ticket = ring.next(Who::kWorker);
+  IterationQueue queue;
+  queue.open(iterations.make(0, State::kAwaiting, 2));
+  queue.open(iterations.make(1));
+  const Ticket ticket = queue.next_ticket(Who::kWorker);
   ticket.iteration->give_back(ticket.number, TicketState::kLarge);
-  EXPECT_FALSE(ring.wants_one_alone());
-  EXPECT_EQ(ring.next(Who::kWorker).number, 1);  // the other sample
-  EXPECT_FALSE(ring.next(Who::kWorker));
-  (void)ring.take_front();
-  EXPECT_TRUE(ring.wants_one_alone());
+  EXPECT_FALSE(queue.wants_one_alone());
+  EXPECT_EQ(queue.next_ticket(Who::kWorker).number, 1);  // the other sample
+  EXPECT_FALSE(queue.next_ticket(Who::kWorker));
+  (void)queue.take_front();
+  EXPECT_TRUE(queue.wants_one_alone());
 }
 
-TEST(Ring, AChainIsForTheSamplesThatAreMade) {
+TEST(IterationQueue, AChainIsForTheSamplesThatAreMade) {
   const Iterations iterations;
   std::unique_ptr<Iteration> it = iterations.make(0);
-  it->step.is_made = {0, 1};
+  it->step.samples.is_made = {0, 1};
   it->begin(4);
   EXPECT_EQ(it->give_out(TicketState::kPending), 1);
   EXPECT_EQ(it->give_out(TicketState::kPending), -1);
@@ -164,15 +164,20 @@ TEST(Ring, AChainIsForTheSamplesThatAreMade) {
   EXPECT_TRUE(it->is_stage_over());
 }
 
-TEST(Ring, CountsIterationsThatAreMadeAgain) {
+TEST(IterationQueue, CountsIterationsThatAreMadeAgain) {
   const Iterations iterations;
-  Ring ring;
-  for (int n = 0; n < 3; ++n) ring.open(iterations.make(n));
-  EXPECT_EQ(ring.next_number(), 3);
-  EXPECT_EQ(ring.take_back()->step.number, 2);
-  EXPECT_EQ(ring.next_number(), 2);
-  EXPECT_EQ(ring.take_front()->step.number, 0);
-  EXPECT_EQ(ring.next_number(), 2);
+  IterationQueue queue;
+  for (int n = 0; n < 3; ++n) queue.open(iterations.make(n));
+  EXPECT_EQ(queue.next_number(), 3);
+  queue.close_youngest();
+  EXPECT_EQ(queue.next_number(), 2);
+  EXPECT_TRUE(queue.is_destroying());
+  EXPECT_EQ(queue.take_closed().at(0)->step.number, 2);
+  EXPECT_TRUE(queue.is_destroying());
+  queue.destroyed();
+  EXPECT_FALSE(queue.is_destroying());
+  EXPECT_EQ(queue.take_front()->step.number, 0);
+  EXPECT_EQ(queue.next_number(), 2);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class Reader final : public Executor {
   explicit Reader(ExecutorArguments a) : Executor(std::move(a), [] {}) {}
   void schedule() override {}
   bool wait(int) override { return false; }
-  Outputs take() override { return {}; }
+  Outputs take_step() override { return {}; }
   int64_t node_ns(int) const override { return 0; }
   ExecutorStats stats() const override { return {}; }
   size_t read(int64_t turn) { return fetchers_[0]->take(turn)->size(); }
@@ -312,13 +312,13 @@ TEST(Memory, ASampleIsNeverLargerThanItsRoomInAWholeBatch) {
   o.output_limit = SIZE_MAX;
   Step step(plan, 0, {0}, nullptr, o);
   HostPool pool;
-  ASSERT_TRUE(step.allocate(pool, false));
+  ASSERT_TRUE(step.slots.allocate(pool, false));
   const TensorType room = plan.slot(0).type;
   TensorType large = room;
   large.shape.push_back(3);
-  (void)step.reserve(0, 0, room, pool);
+  (void)step.slots.reserve(0, 0, room, pool);
   try {
-    (void)step.reserve(0, 1, large, pool);
+    (void)step.slots.reserve(0, 1, large, pool);
     FAIL() << "it would lie beyond the batch";
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find(room.str()), std::string::npos) << e.what();

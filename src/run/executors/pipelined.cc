@@ -22,7 +22,7 @@ void give_back_memory(const Ticket& ticket) {
   gives_back = true;
   if (ticket.iteration->kind() == StageKind::kChain) step.forget(ticket.number, stage);
   else
-    for (int i = 0; i < step.size(); ++i) step.forget(i, stage);
+    for (int i = 0; i < step.samples.size(); ++i) step.forget(i, stage);
   gives_back = false;
 }
 
@@ -31,7 +31,7 @@ void give_back_memory(const Ticket& ticket) {
 Pipelined::Pipelined(ExecutorArguments a)
     : Executor(std::move(a), [this] { device_went_on(); }),
       first_fed_(feeds_.received()),
-      admission_(ring_, *settings().num_threads) {
+      admission_(queue_, *settings().num_threads) {
   pool_.on_release([this] { memory_released(); });
   for (int i = 0; i < *settings().num_threads; ++i)
     workers_.push_back(std::make_unique<Worker>(*this));
@@ -80,6 +80,7 @@ void Pipelined::schedule() {
 bool Pipelined::wait(int milliseconds) {
   const auto start = Clock::now(), end = start + std::chrono::milliseconds(milliseconds);
   const MutexLock lock(mutex_);
+  is_asked_ = true;
   open_iterations();
   const bool was_ready = front_ready();
   user_waits_ = !was_ready;
@@ -104,30 +105,29 @@ bool Pipelined::wait(int milliseconds) {
   handed_out_.user_wait_ns += ns_since(start);
   if (!front_ready() && admission_.is_stuck()) {
     const std::exception_ptr error = admission_.stuck_error(pool_, plan_->batch_size());
-    admission_.try_again();  // the user may make room and call again
     work_.notify_all();
     std::rethrow_exception(error);
   }
   return ready && front_ready();
 }
 
-Outputs Pipelined::take() {
+Outputs Pipelined::take_step() {
   std::unique_ptr<Iteration> it;
   {
     const MutexLock lock(mutex_);
-    it = ring_.take_front();
+    it = admission_.take_oldest();
+    is_asked_ = false;
     ++handed_out_.steps;
     handed_out_.steps_waited += std::exchange(has_waited_, false);
-    handed_out_.samples += it->step.made_count();
+    handed_out_.samples += it->step.samples.made_count();
     largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
-    admission_.next_oldest();
     work_.notify_all();
   }
-  const std::exception_ptr fatal = it->step.fatal;
+  const std::exception_ptr fatal = it->fatal;
   Outputs out;
-  if (!fatal) out = it->take(plan_, pool_);
+  if (!fatal) out = it->take_outputs(plan_, pool_);
   it.reset();
-  mark_held(out, pool_);
+  mark_held(out);
   schedule();
   if (fatal) std::rethrow_exception(fatal);
   return out;
@@ -142,7 +142,7 @@ int64_t Pipelined::node_ns(int node) const {
 ExecutorStats Pipelined::stats() const {
   const MutexLock lock(mutex_);
   ExecutorStats s = handed_out_;
-  for (auto& it : ring_)
+  for (auto& it : queue_)
     if (it->stage >= plan_->last_chain()) s.samples += it->made_count;
   for (auto& w : workers_) {
     s.worker_idle_ns += w->idle_ns;
@@ -155,7 +155,7 @@ ExecutorStats Pipelined::stats() const {
     s.read_ahead += read.held;
     s.read_ahead_high_water += read.high_water;
   }
-  if (device_) s.device = device_->share();
+  s.device = device_share();
   return s;
 }
 
@@ -165,52 +165,35 @@ void Pipelined::open_iterations() {
   std::exception_ptr failure;
   for (bool goes_on = true; goes_on;) {
     goes_on = may_open() && open_next(failure);
-    bury();
+    destroy_closed();
   }
   if (failure) std::rethrow_exception(failure);
 }
 
 bool Pipelined::may_open() const {
-  if (is_stopping_ || admission_.is_opening() || ring_.size() >= settings().prefetch_queue_depth ||
-      admission_.opens_only_oldest())
-    return false;
-  return feeds_.has(first_fed_ + ring_.next_number()) &&
-         (ring_.is_empty() || pool_.has_room(largest_bytes_));
+  return !is_stopping_ && admission_.may_open(depth()) &&
+         feeds_.has(first_fed_ + queue_.next_number()) &&
+         (queue_.is_empty() || pool_.has_room(largest_bytes_));
 }
 
-// Returns false if another try makes no sense. A try makes sense if memory was released while this
-// one was looking for it, or if older iterations were closed, which are to be made first.
+// Returns false if another try makes no sense. Looks for memory without the lock: pinning it may
+// wait for the device, and the device for calls that take the lock.
 bool Pipelined::open_next(std::exception_ptr& failure) {
-  const int64_t number = ring_.next_number(), rooms = admission_.rooms();
+  const int64_t number = queue_.next_number();
   auto it = std::make_unique<Iteration>(*plan_, number, plan_->cursors_after(cursors_, number),
                                         feeds_.at(first_fed_ + number), options_);
-  const bool has_memory = allocate(it->step, failure);
-  const bool finds_none = !has_memory && !failure && rooms == admission_.rooms();
-  const bool is_stuck = finds_none && ring_.is_empty() && !admission_.is_burying();
-  admission_.set_unopened(is_stuck ? it->step.fixed_bytes() : 0);
-  if (!has_memory || number != ring_.next_number() || admission_.opens_only_oldest()) {
-    admission_.bury(std::move(it));
-    return !finds_none && !failure;
-  }
-  ring_.open(std::move(it));
-  work_.notify_all();
-  return true;
-}
-
-// Looks for memory without the lock: pinning it may wait for the device, and the device for calls
-// that take the lock.
-bool Pipelined::allocate(Step& step, std::exception_ptr& failure) {
   bool has_memory = false;
-  admission_.set_opening(true);
+  admission_.begin_opening();
   try {
     const MutexUnlock unlocked(mutex_);
-    has_memory = step.allocate(pool_, true);
+    has_memory = it->step.slots.allocate(pool_, true);
   } catch (...) {
     failure = std::current_exception();
   }
-  admission_.set_opening(false);
+  const bool goes_on = admission_.end_opening(std::move(it), has_memory, failure != nullptr);
   opened_.notify_all();
-  return has_memory;
+  work_.notify_all();
+  return goes_on;
 }
 
 // The device may still use memory of steps that were handed out: waits until it is done with that.
@@ -222,14 +205,15 @@ void Pipelined::finish_device() {
   open_iterations();
 }
 
-void Pipelined::bury() {
-  std::vector<std::unique_ptr<Iteration>> dead = admission_.take_dead();
-  if (dead.empty()) return;
+void Pipelined::destroy_closed() {
+  std::vector<std::unique_ptr<Iteration>> closed = queue_.take_closed();
+  if (closed.empty()) return;
   {
     const MutexUnlock unlocked(mutex_);
-    dead.clear();
+    closed.clear();
   }
-  admission_.buried();
+  queue_.destroyed();
+  admission_.released();
   work_.notify_all();
 }
 
@@ -237,7 +221,7 @@ void Pipelined::run_worker(size_t worker) {
   Worker& w = *workers_[worker];
   const MutexLock lock(mutex_);
   while (!is_stopping_) {
-    Try t{.ticket = admission_.next(worker), .rooms = admission_.rooms()};
+    Try t{.ticket = admission_.next_ticket(worker)};
     if (t.ticket) {
       t.is_alone = t.ticket.iteration->is_alone(t.ticket.number);
       {
@@ -246,7 +230,7 @@ void Pipelined::run_worker(size_t worker) {
       }
       if (t.is_alone) admission_.trimmed(worker);
       finish_ticket(t);
-      bury();
+      destroy_closed();
     } else if (admission_.must_trim(worker)) {
       trim(worker);
     } else {
@@ -281,12 +265,13 @@ void Pipelined::try_ticket(Worker& w, Try& t) {
 
 void Pipelined::finish_ticket(Try& t) {
   Iteration& it = *t.ticket.iteration;
-  it.step.failures.insert(it.step.failures.end(), t.failures.begin(), t.failures.end());
+  it.step.samples.failures.insert(it.step.samples.failures.end(), t.failures.begin(),
+                                  t.failures.end());
   if (t.starved || t.is_large || t.call)
     it.give_back(t.ticket.number, t.is_large ? TicketState::kLarge : TicketState::kPending);
   else it.finish(t.ticket.number);
   if (t.starved) {
-    admission_.starve(it, t.rooms, t.starved);
+    admission_.starve(t.ticket, *t.starved);
   } else if (t.is_large) {
     admission_.released();
     work_.notify_all();
@@ -300,11 +285,9 @@ void Pipelined::finish_ticket(Try& t) {
   end_try(it, t.fatal);
 }
 
-// For all threads, when a ticket was given back or is finished.
 void Pipelined::end_try(Iteration& it, const std::exception_ptr& fatal) {
   if (fatal) it.fail(fatal);
   else if (it.is_stage_over()) advance(it);
-  admission_.close_what_is_closing();
   if (admission_.make_room()) work_.notify_all();
   if (front_ready() || admission_.is_stuck()) done_.notify_all();
 }
@@ -312,19 +295,22 @@ void Pipelined::end_try(Iteration& it, const std::exception_ptr& fatal) {
 // Requires: the iteration's stage is over.
 void Pipelined::advance(Iteration& it) {
   if (it.is(State::kFailed)) return;
-  if (it.step.is_to_rewind()) {
+  if (it.step.samples.is_to_rewind()) {
     ++it.running_count;  // so that it is not closed meanwhile
+    // Under the mutex, the issuer may ask which iterations hold values.
+    auto of_device = std::exchange(it.step.on_device.values, {});
     {
       const MutexUnlock unlocked(mutex_);
+      of_device.clear();
       it.step.rewind();
     }
     --it.running_count;
     it.begin(0);
-  } else if (const int next = it.step.stage_after(it.stage); next < plan_->stage_count()) {
+  } else if (const int next = it.step.samples.stage_after(it.stage); next < plan_->stage_count()) {
     it.begin(next);
-    if (it.for_device.copied) it.state = State::kAwaiting;
+    if (it.issued.copied) it.state = State::kAwaiting;
   } else {
-    it.made_count = it.step.made_count();
+    it.made_count = it.step.samples.made_count();
     it.state = State::kReady;
     return;
   }
@@ -344,61 +330,58 @@ void Pipelined::trim(size_t worker) {
 void Pipelined::run_issuer() {
   const MutexLock lock(mutex_);
   while (!is_stopping_) {
-    if (Iteration* it = ring_.next_to_poll()) poll(*it);
-    else if (const Ticket ticket = ring_.next(Who::kIssuer)) issue(ticket);
+    if (Iteration* it = queue_.next_to_poll()) poll(*it);
+    else if (const Ticket ticket = queue_.next_ticket(Who::kIssuer)) issue(ticket);
     else rest();
   }
 }
 
-// Waits until something may have changed.
 void Pipelined::rest() {
   constexpr std::chrono::milliseconds kPatience(50);  // a lost GPU makes no host calls, so poll
-  const auto awaits_copies = [](auto& it) { return it->for_device.copied != nullptr; };
-  if (std::none_of(ring_.begin(), ring_.end(), awaits_copies)) work_.wait(mutex_);
-  else if (work_.wait_for(mutex_, kPatience) == std::cv_status::timeout) ++ring_.polls;
+  const auto awaits_copies = [](auto& it) { return it->issued.copied != nullptr; };
+  if (std::none_of(queue_.begin(), queue_.end(), awaits_copies)) work_.wait(mutex_);
+  else if (work_.wait_for(mutex_, kPatience) == std::cv_status::timeout) ++queue_.polls;
 }
 
-// If the user was waiting when the try began, the decoder gives up its spare memory, and lack of
-// room is an error, as the user releases nothing while waiting. For a user who came during the try,
-// another try follows at once.
+// A user who was waiting when the try began releases nothing. So the decoder gives up its spare
+// memory, and lack of room is an error. For a user who came during the try, another one follows.
 void Pipelined::issue(const Ticket& ticket) {
   Iteration& it = *ticket.iteration;
   const auto is_awaited = [&]() STOKER_REQUIRES(mutex_) {
-    return user_waits_ && &it == &ring_.front();
+    return user_waits_ && &it == &queue_.front();
   };
   const bool was_awaited = is_awaited();
-  const int64_t rooms = admission_.rooms();
   std::vector<int> refused;
   std::exception_ptr fatal, full;
   try {
     const MutexUnlock unlocked(mutex_);
-    refused = device_->issue(it.step, it.stage, it.for_device, was_awaited);
+    refused = device_->issue(it.step, it.stage, it.issued, was_awaited);
   } catch (const DeviceFull&) {
     full = std::current_exception();
   } catch (...) {
     fatal = std::current_exception();
   }
-  if (full && &it == &ring_.front() && !admission_.make_device_room() && was_awaited) fatal = full;
+  if (full && !admission_.starve_for_device(ticket, was_awaited != is_awaited()) && was_awaited)
+    fatal = full;
   if (full && !fatal) it.give_back(0, TicketState::kPending);
   else it.finish(0);
-  if (full && was_awaited == is_awaited()) admission_.starve(it, rooms);
   if (!refused.empty()) {
     it.begin_again(it.stage - 1, refused);
     work_.notify_all();
   }
   end_try(it, fatal);
-  bury();
+  destroy_closed();
 }
 
 // Lets the iteration go on if the values that its stage reads are on the host.
 void Pipelined::poll(Iteration& it) {
-  it.for_device.polled_at = ring_.polls;
+  it.issued.polled_at = queue_.polls;
   ++it.running_count;  // so that it is not closed meanwhile
   std::exception_ptr fatal;
   bool is_there = false;
   try {
     const MutexUnlock unlocked(mutex_);
-    is_there = device_->is_copied(it.for_device);
+    is_there = device_->is_copied(it.issued);
   } catch (...) {
     fatal = std::current_exception();
   }
@@ -406,7 +389,7 @@ void Pipelined::poll(Iteration& it) {
   if (is_there) it.state = State::kWorking;
   if (is_there) work_.notify_all();
   end_try(it, fatal);
-  bury();
+  destroy_closed();
 }
 
 void Pipelined::fed() {
@@ -415,7 +398,6 @@ void Pipelined::fed() {
   done_.notify_all();
 }
 
-// Called by the pool, without its locks.
 void Pipelined::memory_released() {
   if (gives_back) return;
   const MutexLock lock(mutex_);
@@ -424,7 +406,7 @@ void Pipelined::memory_released() {
 
 void Pipelined::device_went_on() {
   const MutexLock lock(mutex_);
-  ++ring_.polls;
+  ++queue_.polls;
   admission_.released_on_device();  // perhaps
   work_.notify_all();
 }

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Many threads make several iterations at once and read files ahead. The bytes are those of
-// simple.cc. This class has the threads and the mutex; what they may do is up to its parts: Ring
-// says who may start what, Admission who waits for memory, DeviceStage talks to the device, and
-// UserThread calls functions of the user's.
+// simple.cc. This class has the threads and the mutex; what they may do is up to its parts:
+// IterationQueue says who may start what, Admission who waits for memory, DeviceStage talks to the
+// device, and UserThread calls functions of the user's.
 #pragma once
 #include <thread>
 
 #include "run/executors/admission.h"
+#include "run/executors/executor.h"
 #include "run/executors/user_thread.h"
 
 namespace stoker {
@@ -20,7 +21,7 @@ class Pipelined final : public Executor {
 
   void schedule() override STOKER_EXCLUDES(mutex_);
   bool wait(int milliseconds) override STOKER_EXCLUDES(mutex_);
-  Outputs take() override STOKER_EXCLUDES(mutex_);
+  Outputs take_step() override STOKER_EXCLUDES(mutex_);
   int64_t node_ns(int node) const override;
   ExecutorStats stats() const override STOKER_EXCLUDES(mutex_);
 
@@ -29,7 +30,6 @@ class Pipelined final : public Executor {
   struct Try {
     Ticket ticket;
     bool is_alone = false;
-    int64_t rooms = 0;  // Admission::rooms when it began
     std::optional<Starved> starved;
     bool is_large = false;  // it is to be made alone
     std::exception_ptr fatal;
@@ -50,16 +50,18 @@ class Pipelined final : public Executor {
   void start_threads() STOKER_EXCLUDES(mutex_);
   void stop() STOKER_EXCLUDES(mutex_);
   bool front_ready() const STOKER_REQUIRES(mutex_) {
-    return !ring_.is_empty() && ring_.front().is_over();
+    return !queue_.is_empty() && queue_.front().is_over();
   }
 
   // Opening and destroying iterations.
   void open_iterations() STOKER_REQUIRES(mutex_);
+  int depth() const STOKER_REQUIRES(mutex_) {
+    return std::max(settings().prefetch_queue_depth, is_asked_ ? 1 : 0);
+  }
   bool may_open() const STOKER_REQUIRES(mutex_);
   bool open_next(std::exception_ptr& failure) STOKER_REQUIRES(mutex_);
-  bool allocate(Step& step, std::exception_ptr& failure) STOKER_REQUIRES(mutex_);
   void finish_device() STOKER_REQUIRES(mutex_);
-  void bury() STOKER_REQUIRES(mutex_);
+  void destroy_closed() STOKER_REQUIRES(mutex_);
 
   // Workers.
   void run_worker(size_t worker) STOKER_EXCLUDES(mutex_);
@@ -73,12 +75,11 @@ class Pipelined final : public Executor {
   void poll(Iteration& it) STOKER_REQUIRES(mutex_);
   void rest() STOKER_REQUIRES(mutex_);
 
-  // Both.
+  // Both, when a ticket was given back or is finished.
   void end_try(Iteration& it, const std::exception_ptr& fatal) STOKER_REQUIRES(mutex_);
   void advance(Iteration& it) STOKER_REQUIRES(mutex_);
 
-  // Called in whatever thread: something was fed, the pool has room, the device has done something,
-  // a function of the user's is over.
+  // Called in whatever thread.
   void fed() STOKER_EXCLUDES(mutex_);
   void memory_released() STOKER_EXCLUDES(mutex_);
   void device_went_on() STOKER_EXCLUDES(mutex_);
@@ -98,12 +99,14 @@ class Pipelined final : public Executor {
   // nothing back.
   mutable Mutex mutex_;
   ConditionVariable work_, done_, opened_;  // for threads that work, the user's, and who opens
-  Ring ring_ STOKER_GUARDED_BY(mutex_);
+  IterationQueue queue_ STOKER_GUARDED_BY(mutex_);
   Admission admission_ STOKER_GUARDED_BY(mutex_);
   size_t largest_bytes_ STOKER_GUARDED_BY(mutex_) = 0;
   bool is_stopping_ STOKER_GUARDED_BY(mutex_) = false;  // the threads are to end
   // The user is in wait(), for the oldest iteration.
   bool user_waits_ STOKER_GUARDED_BY(mutex_) = false;
+  // The user has asked for a step that was not handed out yet.
+  bool is_asked_ STOKER_GUARDED_BY(mutex_) = false;
   // wait() found the oldest iteration not ready.
   bool has_waited_ STOKER_GUARDED_BY(mutex_) = false;
   ExecutorStats handed_out_ STOKER_GUARDED_BY(mutex_);  // what steps that were handed out add up to

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <optional>
 
+#include "run/executors/executor.h"
 #include "run/executors/iteration.h"
 #include "run/executors/user_thread.h"
+#include "run/step/no_room.h"
 
 namespace stoker {
 
@@ -40,11 +42,11 @@ class Simple final : public Executor {
     return is_ready_;
   }
 
-  Outputs take() override {
+  Outputs take_step() override {
     if (failure_) std::rethrow_exception(failure_);
-    Outputs out = it_->take(plan_, pool_);
-    samples_ += it_->step.made_count();
-    mark_held(out, pool_);
+    Outputs out = it_->take_outputs(plan_, pool_);
+    samples_ += it_->step.samples.made_count();
+    mark_held(out);
     it_.reset();
     is_ready_ = false;
     ++steps_;
@@ -56,21 +58,23 @@ class Simple final : public Executor {
     return {.steps = steps_,
             .samples = samples_,
             .scratch = maker_.arena().held(),
-            .device = device_ ? device_->share() : DeviceShare{}};
+            .device = device_share()};
   }
 
  private:
   void begin_step() {
     it_.emplace(*plan_, steps_, plan_->cursors_after(cursors_, steps_),
                 feeds_.at(feeds_.received()), options_);
-    if (!it_->step.allocate(pool_, false)) throw NoRoom("a batch", it_->step.fixed_bytes(), pool_);
+    if (!it_->step.slots.allocate(pool_, false))
+      throw NoRoom("a batch", it_->step.slots.fixed_bytes(), pool_);
   }
 
   // Does the next piece of the step, such as one sample. Returns false if nothing is left to do.
   bool go_on() {
     if (it_->is_stage_over()) {
-      const int next = it_->step.is_to_rewind() ? 0 : it_->step.stage_after(it_->stage);
-      if (it_->step.is_to_rewind()) it_->step.rewind();
+      const int next =
+          it_->step.samples.is_to_rewind() ? 0 : it_->step.samples.stage_after(it_->stage);
+      if (it_->step.samples.is_to_rewind()) it_->step.rewind();
       if (next == plan_->stage_count()) return false;
       it_->begin(next);
     }
@@ -87,7 +91,7 @@ class Simple final : public Executor {
       it_->call->step = feeds_.received();
       make_call(*it_->call);
     }
-    const auto make = [&] { it_->make(ticket, maker_, it_->step.failures); };
+    const auto make = [&] { it_->make(ticket, maker_, it_->step.samples.failures); };
     try {
       try {
         make();
@@ -102,12 +106,12 @@ class Simple final : public Executor {
 
   // The CPU decodes pictures that the device refuses, as it makes their samples once more.
   void enqueue() {
-    const std::vector<int> refused = device_->issue(it_->step, it_->stage, it_->for_device, true);
+    const std::vector<int> refused = device_->issue(it_->step, it_->stage, it_->issued, true);
     if (!refused.empty()) {
       it_->begin_again(it_->stage - 1, refused);
-    } else if (it_->for_device.copied) {
+    } else if (it_->issued.copied) {
       device_->wait(it_->step);
-      it_->for_device.copied.reset();
+      it_->issued.copied.reset();
     }
   }
 

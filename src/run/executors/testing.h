@@ -6,7 +6,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include "run/executors/ring.h"
+#include "run/executors/iteration_queue.h"
 
 namespace stoker {
 
@@ -53,7 +53,7 @@ class Iterations {
   // One whose samples are made, in a state and a stage.
   std::unique_ptr<Iteration> make(int64_t number, IterationState state, int stage) const {
     std::unique_ptr<Iteration> it = make(number);
-    it->step.is_made.assign(2, 1);
+    it->step.samples.is_made.assign(2, 1);
     it->begin(stage);
     it->state = state;
     return it;

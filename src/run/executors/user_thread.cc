@@ -28,7 +28,7 @@ void make_call(UserCall& call) {
 UserThread::UserThread(std::function<void()> over)
     : over_(std::make_shared<Bell>(std::move(over))),
       thread_(start_thread("stoker-python", "num_threads",
-                           [state = state_, bell = over_] { run(*state, *bell); })) {}
+                           [state = state_, bell = over_] { run_calls(*state, *bell); })) {}
 
 UserThread::~UserThread() {
   over_->silence();
@@ -54,7 +54,7 @@ void UserThread::begin(std::shared_ptr<UserCall> call) {
   state_->changed.notify_all();
 }
 
-void UserThread::run(State& state, Bell& over) {
+void UserThread::run_calls(State& state, Bell& over) {
   const MutexLock lock(state.mutex);
   while (!state.is_to_end) {
     if (state.calls.empty()) {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "run/bell.h"
-#include "run/step/step.h"
+#include "run/step/user_call.h"
 
 namespace stoker {
 
@@ -36,7 +36,7 @@ class UserThread {
     bool is_to_end STOKER_GUARDED_BY(mutex) = false;
     bool has_ended STOKER_GUARDED_BY(mutex) = false;
   };
-  static void run(State& state, Bell& over);
+  static void run_calls(State& state, Bell& over);
 
   const std::shared_ptr<State> state_ = std::make_shared<State>();
   const std::shared_ptr<Bell> over_;

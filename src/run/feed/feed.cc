@@ -3,7 +3,8 @@
 #include "run/feed/feed.h"
 
 #include "kernels/strided_copy.h"
-#include "op/op.h"
+#include "op/type_of.h"
+#include "run/memory_shares.h"
 
 namespace stoker {
 
@@ -77,7 +78,7 @@ void Feeds::set_awaited(int input, bool awaited) {
   inputs_[input].is_awaited = awaited;
 }
 
-void Feeds::check(int input, const FedBatch& batch) const {
+void Feeds::check_batch(int input, const FedBatch& batch) const {
   const auto size = static_cast<int64_t>(batch.samples.size());
   const bool must_be_full = plan_->reader_count() > 0;
   if (size < 1 || size > plan_->batch_size() || (must_be_full && size != plan_->batch_size()))
@@ -122,8 +123,8 @@ std::shared_ptr<Buffer> Feeds::room(int input, size_t bytes, int wait_ms) {
   if (!wait_ms || !has_locked(received_))
     throw BudgetError(node_in_words(node(input)) +
                       ": no memory for a copy of a batch that was fed, " + in_words(bytes) +
-                      "; batches that wait to be received have an eighth of memory_limit. " +
-                      pool_.explain());
+                      "; batches that wait to be received have " + MemoryShares::kAhead.in_words() +
+                      ". " + pool_.explain());
   change_.wait_for(mutex_, std::chrono::milliseconds(wait_ms), has_room);
   return buffer;
 }
@@ -147,7 +148,7 @@ std::optional<FedBatch> Feeds::copy(int input, const FedBatch& batch, int wait_m
 }
 
 bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {
-  check(input, batch);
+  check_batch(input, batch);
   if (copy) {
     std::optional<FedBatch> copied = this->copy(input, batch, wait_ms);
     if (!copied) return false;

@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is fed to the input nodes of a pipeline, by step. A batch is kept until its step was
-// received, so that an executor that begins anew finds it again. Thread-safe: feeding and running
-// may go on at the same time.
+// received, so that an executor that begins anew finds it again. Thread-safe.
 //
 // Note [Steps of a feed]
 // Each input has a queue of its own, whose first entry belongs to the step that the user receives
-// next. A step can be made when every input has a batch for it. An entry may be a failure instead
-// of a batch; it takes up its step. The end of an epoch stands between two steps and takes up none,
-// so executors know nothing of it. Both are markers: they are met in order, when steps are handed
-// out.
+// next. A step can be made when every input has a batch for it. A failure stands in the place of a
+// batch; the end of an epoch stands between two steps, so executors know nothing of it. Both are
+// markers: they are met in order, when steps are handed out.
 #pragma once
 #include <deque>
 #include <exception>
@@ -26,8 +24,8 @@ struct FedBatch {
   std::vector<View> samples;
   std::shared_ptr<const void> owner;  // keeps the bytes alive
   std::shared_ptr<const Provenance> names;  // where its samples came from; null: unknown
-  // Set where the samples, all of one shape, fill this buffer without gaps, and nothing but the
-  // step that they were fed for needs it: an output may take it over.
+  // Set where the samples, all of one shape, fill this buffer, and only their step needs it: an
+  // output may take it over.
   std::shared_ptr<Buffer> whole = nullptr;
 
   std::optional<Shape> common_shape() const;  // the shape of all samples, if it is one
@@ -52,10 +50,10 @@ class Feeds {
   // Says whether somebody will feed this input, so that waiting for it is no mistake.
   void set_awaited(int input, bool awaited);
 
-  // Gives the input the batch for its next step, as a copy or as it is. Requires without a copy:
-  // the samples are dense and nobody writes to them. Returns false when there was no room for a
-  // copy for so many milliseconds while earlier steps wait to be received. Throws GraphError when
-  // the batch does not fit the input, BudgetError when no waiting helps.
+  // Gives the input the batch for its next step, as a copy or as it is; then it must be dense, and
+  // nobody may write to it. Returns false when there was no room for a copy for so many
+  // milliseconds. Throws GraphError when the batch does not fit the input, BudgetError when no
+  // waiting helps.
   bool feed(int input, FedBatch batch, bool copy, int wait_ms);
   // Puts a failure in the place of the next batch of each of these inputs, for all at once, because
   // the failure takes up their whole step.
@@ -68,10 +66,9 @@ class Feeds {
   // Whether a step can be made, and what was fed for it. Steps count from when the feeds began.
   bool has(int64_t step) const;
   std::shared_ptr<const FedStep> at(int64_t step) const;
-  // Whether a marker comes before the next step: a failure, or the end of an epoch.
   bool is_at_marker() const;
-  // Takes the marker, if there is one. Returns true for the end of an epoch; throws the failure,
-  // whose step then counts as received.
+  // Takes the marker before the next step, if there is one. Returns true for the end of an epoch;
+  // throws the failure, whose step then counts as received.
   bool meet_marker();
   // Where the next step lacks a batch, feeds the last one again to an input that repeats. Throws
   // SourceError where nobody is going to feed it.
@@ -81,9 +78,8 @@ class Feeds {
   void receive();  // drops the next step: the user has it
   int64_t received() const;
 
-  // `callback` is called after every change, in the thread that made it; null means none. When this
-  // returns, the callback before is not running. Requires: it feeds nothing and does not replace
-  // itself.
+  // `callback` is called after every change, in the thread that made it; null means none. On return
+  // the one before is not running. Requires: it feeds nothing and does not replace itself.
   void on_change(std::function<void()> callback);
   Usage usage() const { return pool_.usage(); }
 
@@ -101,7 +97,7 @@ class Feeds {
   const Entry* entry(const Input& in, int64_t step) const STOKER_REQUIRES(mutex_);
   bool has_locked(int64_t step) const STOKER_REQUIRES(mutex_);
   bool is_at_marker_locked() const STOKER_REQUIRES(mutex_);
-  void check(int input, const FedBatch& batch) const;
+  void check_batch(int input, const FedBatch& batch) const;
   void check_size(int input, int64_t step, int64_t size) const STOKER_REQUIRES(mutex_);
   bool may_hand_out(int input, const FedBatch& batch) const STOKER_EXCLUDES(mutex_);
   std::optional<FedBatch> copy(int input, const FedBatch& batch, int wait_ms)

@@ -5,7 +5,27 @@
 #include <array>
 #include <map>
 
+#include "op/reader.h"
+
 namespace stoker {
+
+namespace {
+
+// Whether an argument of a reader decides the order of its samples, and not which ones these are.
+bool is_of_order(const std::string& argument) {
+  return std::apply([&](const auto&... row) { return ((argument == row.name) || ...); },
+                    kReaderArguments);
+}
+
+// What decides which samples a reader has: its operator, and its arguments but for the order.
+using ReaderKey = std::pair<std::string, Arguments>;
+ReaderKey key_of_reader(const Node& n) {
+  ReaderKey source{n.op, n.arguments};
+  std::erase_if(source.second, [](const auto& a) { return is_of_order(a.first); });
+  return source;
+}
+
+}  // namespace
 
 bool is_fixed(const TensorType& type) {
   if (type.shape.rank < 0) return false;
@@ -32,6 +52,7 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   find_slots();
   find_host_copies();
   find_uses();
+  find_asked();
 }
 
 void Plan::find_reads() {
@@ -131,6 +152,7 @@ void Plan::find_stages() {
 }
 
 void Plan::open_readers() {
+  std::map<ReaderKey, std::shared_ptr<const SampleStore>> stores;
   bool has_lead = false;
   for (int i = 0; i < size(); ++i) {
     if (!nodes_[i].is_used || !checked_[i].type->reads) continue;
@@ -139,7 +161,9 @@ void Plan::open_readers() {
       if (nodes_[i].level > 0)
         throw GraphError(
             "its arguments follow from a whole batch or from a device; samples are read before");
-      nodes_[i].store = c.type->reads->open(*c.op);
+      std::shared_ptr<const SampleStore>& store = stores[key_of_reader(node(i))];
+      if (!store) store = c.type->reads->open(*c.op);
+      nodes_[i].store = store;
       io::OrderSpec spec = c.type->reads->order(*c.op, *nodes_[i].store);
       spec.batch_size = options_.batch_size;
       orders_.emplace_back(spec);
@@ -173,7 +197,7 @@ std::vector<std::string> Plan::warnings() const {
 }
 
 void Plan::find_sources() {
-  const int none = reader_count() + input_count();
+  const int none = source_of_nothing();
   for (int r = 0; r < reader_count(); ++r) nodes_[readers_[r]].source = r;
   for (int i = 0; i < size(); ++i) {
     PlanNode& p = nodes_[i];
@@ -181,6 +205,11 @@ void Plan::find_sources() {
     p.source = p.input_number >= 0 ? reader_count() + p.input_number : none;
     for (const auto& in : node(i).inputs)
       if (in && p.source == none) p.source = nodes_[in->node].source;
+    if (!checked_[i].type->joins || p.source == none) continue;
+    p.joint = static_cast<int>(joints_.size());
+    Joint& joint = joints_.emplace_back(Joint{p.source, {}});
+    for (const auto& in : node(i).inputs) joint.of_inputs.push_back(nodes_[in->node].source);
+    p.source = source_of_joint(p.joint);
   }
   for (PlanNode& p : nodes_)
     if (p.source == none && reader_count()) p.source = lead_;
@@ -276,6 +305,15 @@ void Plan::find_uses() {
     const auto is_it = [&](const Carried& c) { return c.from == r.from; };
     if (std::none_of(list.begin(), list.end(), is_it)) list.push_back({r.from, host_slot(r.from)});
   }
+}
+
+void Plan::find_asked() {
+  for (const int n : readers_) nodes_[n].asked.resize(nodes_[n].outputs.size());
+  const auto ask = [&](const Ref& r) {
+    if (nodes_[r.node].store) nodes_[r.node].asked[static_cast<size_t>(r.output)] = true;
+  };
+  for (const Read& r : reads_) ask(r.from);
+  for (const Output& o : graph_.outputs) ask(o);
 }
 
 // Whether the node makes only the part of its output that lowered operators read.

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What will be done, decided once: which nodes run when, which nodes form one pass, and which node
-// reads which value. Immutable once made; thread-safe.
+// What will be done, decided once: which nodes run when, which form one pass, and which reads what.
 #pragma once
 #include "batch/batch.h"
 #include "graph/graph.h"
-#include "io/order.h"
+#include "io/order/order.h"
 
 namespace stoker {
 
@@ -21,8 +20,8 @@ struct Rewrites {
 // A step is made in stages, one after the other. A stage begins when the one before it has ended
 // for all samples of the step. Most graphs have one stage, a chain, and with a device a second one.
 //
-// - kChain runs the operators of each sample, one ticket a sample. It also finds the types of what
-//   per-sample operators on a device will make of that sample, and their arguments.
+// - kChain runs the operators of each sample, one ticket a sample. Of those on a device it finds
+//   the types and arguments.
 // - kDevice enqueues, on the device, all that was decided in the stages before it.
 // - kBatch runs one operator that sees all samples made so far. Of an operator on a device it only
 //   finds the types; the kDevice stage behind it runs it, with the same samples.
@@ -52,8 +51,7 @@ struct Stage {
   // kDevice stage that runs it. So is a mixed node.
   std::vector<int> nodes;
   std::vector<Carried> carried;
-  // Of a kDevice stage: a later stage reads what it copies to the host, so that must be there
-  // first.
+  // Of a kDevice stage: a later stage has to wait for what it copies to the host.
   bool is_awaited = false;
 };
 
@@ -76,20 +74,21 @@ struct PlanNode {
   bool is_needed_on_device = false;
   // The one consumer that continues this node's pass; -1: its result goes to memory.
   int fuses_into = -1;
-  std::unique_ptr<SampleStore> store;  // of a reader, else null
-  // Its number among the used nodes of each kind: mixed, on the device, fed by the user; -1: it is
-  // not of that kind.
+  std::shared_ptr<const SampleStore> store;  // of a reader, else null; equal readers share one
+  std::vector<char> asked;  // of a reader, by output: whether something reads it
+  // Its number among the used nodes that are mixed, on the device or fed by the user, or -1.
   int mixed_number = -1, device_number = -1, input_number = -1;
   int source = 0;  // see Plan::source_of
+  int joint = -1;  // its number among those that make a sample of several
   std::vector<PlanOutput> outputs;
 };
 
 // Whether every extent is known.
 bool is_fixed(const TensorType& type);
 
-// A value in host memory: it becomes an output of the graph, goes to the device or is read in a
-// later stage. Values that are copied from the device to the host have slots too. An output that is
-// named again has another slot with the same value, because outputs never share bytes.
+// A value in host memory: it becomes an output of the graph, goes to the device or comes from it,
+// or a later stage reads it. An output that is named again has another slot with the same value,
+// because outputs never share bytes.
 struct Slot {
   Ref from;
   TensorType type;  // an extent of -1 varies from sample to sample
@@ -125,8 +124,7 @@ class Plan {
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int input_node(int k) const { return inputs_[k]; }
 
-  // Readers are counted from 0. The lead reader decides the positions. Without a reader, the
-  // pipeline has one endless order of its own.
+  // The lead reader decides the positions. Without a reader there is one endless order.
   int reader_count() const { return static_cast<int>(readers_.size()); }
   int reader_node(int r) const { return readers_[r]; }
   const SampleStore& store(int r) const { return *nodes_[readers_[r]].store; }
@@ -144,10 +142,17 @@ class Plan {
     return cursors;
   }
 
-  // Sources are the readers, then the inputs, then one for what comes from neither. What a node
-  // reads came from the source that its inputs lead to, the first of them first, or else from the
-  // lead reader.
-  int source_count() const { return reader_count() + input_count() + 1; }
+  // Sources are the readers, then the inputs, then one for what comes from neither, then the nodes
+  // that make a sample of several (Joins, op/operator_type.h). A node's source is the first that
+  // its inputs lead to, or else the lead reader.
+  struct Joint {
+    int first = 0;  // the source that decides its chance
+    std::vector<int> of_inputs;  // the source of each input
+  };
+  std::span<const Joint> joints() const { return joints_; }
+  int source_of_nothing() const { return reader_count() + input_count(); }
+  int source_of_joint(int j) const { return source_of_nothing() + 1 + j; }
+  int source_count() const { return source_of_joint(static_cast<int>(joints_.size())); }
   int source_of(int node) const { return nodes_[node].source; }
 
   int stage_count() const { return static_cast<int>(stages_.size()); }
@@ -180,7 +185,6 @@ class Plan {
   bool is_needed_after(int stage, const Ref& value) const {
     return output(value).last_device_stage > stage;
   }
-  // Whether the value is made on the device, or on the CPU.
   bool ends_on_device(const Ref& value) const {
     return ends_on_device(value.node) && !is_inferred(value);
   }
@@ -230,6 +234,7 @@ class Plan {
   void find_slots();
   void find_host_copies();
   void find_uses();
+  void find_asked();
   PlanOutput& output(const Ref& value) { return nodes_[value.node].outputs[value.output]; }
   const PlanOutput& output(const Ref& value) const {
     return nodes_[value.node].outputs[value.output];
@@ -246,6 +251,7 @@ class Plan {
   std::vector<PlanNode> nodes_;
   std::vector<Read> reads_;  // in the order of the nodes; of those that are used
   std::vector<int> readers_, inputs_, device_nodes_, mixed_nodes_;
+  std::vector<Joint> joints_;
   std::vector<io::Order> orders_;
   int64_t own_offset_ = 0;  // where this shard's samples begin in the pipeline's own order
   int lead_ = 0;

@@ -10,10 +10,10 @@ namespace {
 
 // The samples that are made and for which the node's guards hold.
 std::vector<int> samples_of(const Step& step, int node) {
-  std::vector<int> samples = step.made_samples();
+  std::vector<int> samples = step.samples.made();
   for (const Guard& g : step.plan.node(node).guards)
     std::erase_if(samples, [&](int i) {
-      return !step.has(g.condition, i) || is_true(step.host_view(g.condition, i)) != g.when;
+      return !step.has(g.condition, i) || is_true(step.slots.host_view(g.condition, i)) != g.when;
     });
   return samples;
 }
@@ -34,14 +34,14 @@ std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(
     }
     const std::shared_ptr<Operator> copy = checked.op->clone();
     for (size_t k = 0; k < links.size(); ++k)
-      copy->set(checked.link_arguments[k], step.host_view(links[k].from, i));
+      copy->set(checked.link_arguments[k], step.slots.host_view(links[k].from, i));
     ops.push_back(copy);
   }
   return ops;
 }
 
 BatchInference::Item BatchMaker::item_of(const Step& step, int node, int i) const {
-  const Origin& origin = step.origin(node, i);
+  const Origin& origin = step.samples.origin(node, i);
   BatchInference::Item item{.chance = plan_.chance(node, seed_, origin.who), .origin = origin};
   for (size_t k = 0; k < plan_.node(node).inputs.size(); ++k) {
     const auto& in = plan_.node(node).inputs[k];
@@ -50,7 +50,7 @@ BatchInference::Item BatchMaker::item_of(const Step& step, int node, int i) cons
     if (!in) continue;
     const Port& port = plan_.checked(node).type->input(k);
     if (plan_.node(node).device == DeviceKind::kCpu || port.is_value)
-      value = step.host_view(*in, i);
+      value = step.slots.host_view(*in, i);
     type = value.data ? value.whole() : step.type_of(*in, i);
     if (type.layout.empty() && *port.layouts) type.layout = default_layout(port, type.shape.rank);
     value.layout = type.layout;
@@ -89,7 +89,7 @@ void BatchMaker::deliver(const Step& step, int node, std::span<const int> sample
   for (size_t k = 0; k < made[0].size(); ++k)
     for (int slot : slots_of({node, static_cast<int>(k)}))
       for (size_t s = 0; s < samples.size(); ++s) {
-        const View& to = step.view(slot, samples[s]);
+        const View& to = step.slots.view(slot, samples[s]);
         if (to.data != made[s][k].data) copy_to_dense(made[s][k], to.data);
       }
 }
@@ -111,17 +111,17 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
   size_t need = 0;
   for (int k = 0; k < count; ++k)
     for (int slot : slots_of({node, k})) {
-      if (const TensorType* type = common(k)) need += step.need_of_whole(slot, *type);
+      if (const TensorType* type = common(k)) need += step.slots.need_of_whole(slot, *type);
       else
-        for (const auto& sample : types) need += step.need_of(slot, sample[k]);
+        for (const auto& sample : types) need += step.slots.need_of(slot, sample[k]);
     }
   std::vector<std::vector<View>> views(types.size(), std::vector<View>(count));
   try {
     for (int k = 0; k < count; ++k)
       for (int slot : slots_of({node, k})) {
-        step.begin_whole(slot, common(k), pool_);
+        step.slots.begin_whole(slot, common(k), pool_);
         for (size_t s = 0; s < types.size(); ++s)
-          views[s][k] = step.reserve(slot, samples[s], types[s][k], pool_);
+          views[s][k] = step.slots.reserve(slot, samples[s], types[s][k], pool_);
       }
   } catch (const Starved& starved) {
     throw Starved{starved.why, need};
@@ -137,12 +137,24 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
   return views;
 }
 
-void BatchMaker::run(Step& step, int stage) {
+// Tells the step which samples each of these is made of. Requires: infer() took the operators.
+void BatchMaker::join_names(Step& step, int node, std::span<const int> samples,
+                            std::span<const Operator* const> ops) const {
+  for (size_t s = 0; s < ops.size(); ++s) {
+    auto parts = plan_.checked(node).type->joins->samples(*ops[s]);
+    if (!parts) continue;
+    for (int& part : *parts) part = samples[static_cast<size_t>(part)];
+    step.samples.joined[static_cast<size_t>(plan_.planned(node).joint)].set(samples[s],
+                                                                            std::move(*parts));
+  }
+}
+
+void BatchMaker::run_operator(Step& step, int stage) {
   const int node = plan_.stage(stage).nodes[0];
   const Timed timed(times_, node);
   const std::vector<int> samples = samples_of(step, node);
   if (plan_.planned(node).device_number >= 0)
-    for (int i : step.made_samples()) step.task(node, i) = {};
+    for (int i : step.samples.made()) step.on_device.task(node, i) = {};
   if (samples.empty()) return;
   const std::vector<std::shared_ptr<const Operator>> own = resolve(step, node, samples);
   std::vector<const Operator*> ops;
@@ -150,6 +162,7 @@ void BatchMaker::run(Step& step, int stage) {
   std::vector<BatchInference::Item> items;
   for (int i : samples) items.push_back(item_of(step, node, i));
   Types types = infer(node, items, ops);
+  if (plan_.planned(node).joint >= 0) join_names(step, node, samples, ops);
   const std::vector<std::vector<View>> outputs = reserve(step, node, samples, types);
   if (plan_.node(node).device == DeviceKind::kCpu) {
     std::vector<BatchItem> work;
@@ -168,7 +181,7 @@ void BatchMaker::run(Step& step, int stage) {
                     items[s].chance,
                     items[s].origin};
     for (const View& v : items[s].values) task.values.push_back({v, nullptr});  // the step has them
-    step.task(node, samples[s]) = std::move(task);
+    step.on_device.task(node, samples[s]) = std::move(task);
   }
 }
 
@@ -180,7 +193,7 @@ std::shared_ptr<UserCall> call_of(const Step& step, int stage) {
   if (!samples.empty()) call->function = node.function;
   call->count = static_cast<int64_t>(samples.size());
   for (const auto& in : node.inputs)
-    call->inputs.push_back(in ? step.host_batch(*in, samples) : HostBatch{});
+    call->inputs.push_back(in ? step.slots.host_batch(*in, samples) : HostBatch{});
   return call;
 }
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes what a whole batch decides: runs the operator of a kBatch stage, and gives a function of
-// the user's its inputs and takes its results. One per worker; one thread at a time.
+// the user's its inputs and takes its results. Each worker has one.
 #pragma once
 #include "run/step/step.h"
+#include "run/step/user_call.h"
 
 namespace stoker {
 
@@ -20,7 +21,7 @@ class BatchMaker {
   // Runs the operator of a kBatch stage, or finds its types where it runs on a device. Throws what
   // operators throw, Starved and BeyondShare; then it may be called again. Requires: samples are
   // made, and the arena is free.
-  void run(Step& step, int stage);
+  void run_operator(Step& step, int stage);
   // Puts what the call has made into the slots. Throws what the call threw, SampleError for results
   // that do not fit, and Starved; then it may be called again.
   void take_results(Step& step, int stage, UserCall& call);
@@ -32,6 +33,8 @@ class BatchMaker {
   BatchInference::Item item_of(const Step& step, int node, int i) const;
   Types infer(int node, std::span<BatchInference::Item> items,
               std::span<const Operator* const> ops) const;
+  void join_names(Step& step, int node, std::span<const int> samples,
+                  std::span<const Operator* const> ops) const;
   Types types_of(int node, const UserCall& call) const;
   std::vector<int> slots_of(const Ref& value) const;
   void deliver(const Step& step, int node, std::span<const int> samples,

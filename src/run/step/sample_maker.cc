@@ -4,28 +4,6 @@
 
 namespace stoker {
 
-std::span<const io::Part> FetchedBytes::take(int reader, int64_t turn, int64_t index,
-                                             Arena& arena) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto admit = [&](size_t size) { arena.charge(size); };
-  io::Fetcher& fetcher = *fetchers_[reader];
-  std::optional<io::Fetched> fetched;
-  if (turn >= 0) fetched = fetcher.take(turn, admit);
-  // Else it is a replacement, or a ticket took the bytes before and went back for lack of memory.
-  taken_[reader] = fetched ? std::move(*fetched) : fetcher.take_again(index, admit);
-  wait_ns += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-  bytes_read += static_cast<int64_t>(taken_[reader].size());
-  return taken_[reader].parts;
-}
-
-std::shared_ptr<Buffer> FetchedBytes::owner(const View& v) const {
-  for (const io::Fetched& f : taken_)
-    if (const auto& owner = f.bytes.owner();
-        owner && v.data >= owner->data() && v.data < owner->data() + owner->size())
-      return owner;
-  return nullptr;
-}
-
 SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
                          Fetchers& fetchers, HostPool& pool, DeviceDecoder* decoder)
     : plan_(plan),
@@ -33,16 +11,14 @@ SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const Execu
       bytes_(fetchers),
       pool_(pool),
       arena_(options.scratch_limit / static_cast<size_t>(*options.settings.num_threads),
-             options.scratch_limit),
+             options.scratch_limit, MemoryShares::kScratch.in_words()),
       times_(plan.size()),
-      chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, times_,
-             [this](int node, auto&... p) { return take_picture(*step_, sample_, node, p...); }),
+      chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, times_),
       batch_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, pool_, times_),
       decoder_(decoder) {}
 
-// The simple executor makes samples without rewrites, which only takes more memory. A sample that
-// is too large for that is made with the plan's rewrites instead, because every executor has to
-// find the same samples bad.
+// Every executor has to find the same samples bad. So what is too large for the simple one, which
+// makes samples without rewrites, is made with those of the plan.
 void SampleMaker::attempt(Step& step, int i, int stage) {
   try {
     chain_.use(rewrites_);
@@ -55,36 +31,35 @@ void SampleMaker::attempt(Step& step, int i, int stage) {
 }
 
 void SampleMaker::run_chain(Step& step, int i, int stage) {
-  step.find_origins(i);
+  step.samples.find_origins(i);
   step.forget(i, stage);
   bytes_.drop();
-  chain_.begin(step.origins[i], stage);
-  step_ = &step;
-  sample_ = i;
-  if (stage == 0) read(step, i);
+  chain_.begin(
+      step.samples.origins[i], step.samples.annotated[i], stage,
+      [this, &step, i](int node, auto&... p) { return take_picture(step, i, node, p...); });
+  if (stage == 0) take_bytes(step, i);
   for (int k = 0; k < plan_.input_count(); ++k)
-    chain_.give({plan_.input_node(k), 0}, step.fed->batches[k]->samples[i]);
+    chain_.give_value({plan_.input_node(k), 0}, step.slots.host_view({plan_.input_node(k), 0}, i));
   carry(step, i, stage);
   chain_.infer();
   for (int n : plan_.stage(stage).nodes)
     if (plan_.planned(n).device_number >= 0)
-      step.task(n, i) = chain_.is_active(n) ? chain_.device_task(n) : DeviceTask{};
+      step.on_device.task(n, i) = chain_.is_active(n) ? chain_.device_task(n) : DeviceTask{};
   reserve(step, i, stage);
-  chain_.run();
+  chain_.run_stage();
 }
 
-// Every reader's bytes are taken, also after one that failed: what is read ahead for a sample waits
-// until it is taken.
-void SampleMaker::read(Step& step, int i) {
-  const int attempt = step.attempts[i];
+// Goes on behind a reader that failed, as what was read ahead waits until it is taken.
+void SampleMaker::take_bytes(Step& step, int i) {
+  const int attempt = step.samples.attempts[i];
   std::exception_ptr failure;
   int failed = -1;
   for (int r = 0; r < plan_.reader_count(); ++r) {
-    const int64_t index = step.origins[i][r].index;
+    const int64_t index = step.samples.origins[i][r].index;
     const int64_t turn = attempt ? -1 : step.number * plan_.batch_size() + i;
     try {
       chain_.at(plan_.reader_node(r));
-      chain_.give_bytes(r, index, bytes_.take(r, turn, index, arena_));
+      chain_.give_bytes(r, index, bytes_.take_sample(r, turn, index, arena_));
     } catch (const SampleError&) {
       if (failed < 0) failed = r, failure = std::current_exception();
     }
@@ -96,9 +71,10 @@ void SampleMaker::read(Step& step, int i) {
 
 void SampleMaker::carry(const Step& step, int i, int stage) {
   for (const Carried& c : plan_.stage(stage).carried)
-    if (c.slot >= 0 ? !step.view(c.slot, i).data : !step.has(c.from, i)) chain_.give_none(c.from);
-    else if (c.slot >= 0) chain_.give(c.from, step.view(c.slot, i));
-    else chain_.give_type(c.from, step.type_on_device(c.from, i));
+    if (c.slot >= 0 ? !step.slots.view(c.slot, i).data : !step.has(c.from, i))
+      chain_.give_none(c.from);
+    else if (c.slot >= 0) chain_.give_value(c.from, step.slots.view(c.slot, i));
+    else chain_.give_type(c.from, step.on_device.type_of(c.from, i));
 }
 
 void SampleMaker::reserve(Step& step, int i, int stage) {
@@ -110,8 +86,8 @@ void SampleMaker::reserve(Step& step, int i, int stage) {
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!is_filled_now(k)) continue;
     chain_.at(plan_.slot(k).from.node);
-    step.claim(i, stage, step.claim_of(chain_.slot_type(k)));
-    need += step.need_of(k, chain_.slot_type(k));
+    step.slots.claim(i, stage, step.slots.claim_of(chain_.slot_type(k)));
+    need += step.slots.need_of(k, chain_.slot_type(k));
   }
   try {
     for (int k = 0; k < plan_.slot_count(); ++k) {
@@ -126,26 +102,26 @@ void SampleMaker::reserve(Step& step, int i, int stage) {
 
 // Whether the device's decoder takes the picture over.
 bool SampleMaker::prepare(Step& step, int i, int node, const DecodeRequest& request) {
-  if (step.is_refused[i]) return false;
+  if (step.on_device.is_refused[i]) return false;
   try {
-    step.picture(node, i).prepared = decoder_->prepare(request, pool_);
+    step.on_device.picture(node, i).prepared = decoder_->prepare(request, pool_);
   } catch (const Starved& s) {
-    step.claim(i, plan_.planned(node).stage, s.bytes);  // throws if it will always be so
+    step.slots.claim(i, plan_.planned(node).stage, s.bytes);  // throws if it will always be so
     throw;
   }
-  return step.picture(node, i).prepared != nullptr;
+  return step.on_device.picture(node, i).prepared != nullptr;
 }
 
 View SampleMaker::take_picture(Step& step, int i, int node, const TensorType& type,
                                const Window& window, const std::optional<DecodeRequest>& request) {
   const bool is_prepared = request && prepare(step, i, node, *request);
-  Picture& p = step.picture(node, i);
+  Picture& p = step.on_device.picture(node, i);
   p.type = type;
   p.window = window;
   if (is_prepared) return {};
   p.pixels = View::window(nullptr, type.dtype, window, type.shape, type.layout);
   const auto bytes = static_cast<size_t>(std::max<int64_t>(p.pixels.bytes(), 1));
-  step.claim(i, plan_.planned(node).stage, size_class(bytes));
+  step.slots.claim(i, plan_.planned(node).stage, size_class(bytes));
   p.owner = pool_.try_acquire(bytes, Use::kOutput);
   if (!p.owner) throw Starved{{}, size_class(bytes)};
   p.pixels.data = p.owner->data();
@@ -157,8 +133,8 @@ View SampleMaker::place(Step& step, int i, int slot) {
   const View& made = chain_.made(plan_.slot(slot).from);
   if (made.data && made.is_dense() && made.is_whole())
     if (const std::shared_ptr<Buffer> owner = bytes_.owner(made))
-      if (step.keep(slot, i, made, owner, pool_)) return made;
-  return step.reserve(slot, i, chain_.slot_type(slot), pool_);
+      if (step.slots.keep(slot, i, made, owner, pool_)) return made;
+  return step.slots.reserve(slot, i, chain_.slot_type(slot), pool_);
 }
 
 // `lead`: where the sample, or the first of the batch, comes from.
@@ -180,18 +156,28 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i, const Origin& le
   return f;
 }
 
+void SampleMaker::keep_remarks(Step& step, int i, int stage) {
+  if (stage == 0) step.samples.remarks[i].clear();
+  for (const auto& [node, remark] : chain_.remarks()) {
+    chain_.at(node);
+    step.samples.remarks[i].push_back(
+        {failure(SampleError(remark.found), i, step.samples.lead(i)), remark.advice});
+  }
+}
+
 bool SampleMaker::make(Step& step, int i, int stage, std::vector<SampleFailure>& failures) {
   const auto drop = [](FetchedBytes* bytes) { bytes->drop(); };
   const std::unique_ptr<FetchedBytes, decltype(drop)> at_end(&bytes_);
-  while (step.attempts[i] < step.max_attempts) {
+  while (step.samples.attempts[i] < step.samples.max_attempts) {
     try {
       attempt(step, i, stage);
+      keep_remarks(step, i, stage);
       return true;
     } catch (const SampleError& e) {
-      failures.push_back(failure(e, i, step.lead(i)));
-      ++step.attempts[i];
+      failures.push_back(failure(e, i, step.samples.lead(i)));
+      ++step.samples.attempts[i];
       step.forget(i, stage);
-      if (plan_.is_behind_batch(stage)) step.attempts[i] = step.max_attempts;
+      if (plan_.is_behind_batch(stage)) step.samples.attempts[i] = step.samples.max_attempts;
       if (stage > 0) return false;  // a replacement has to begin in the first stage
     }
   }
@@ -204,12 +190,12 @@ void SampleMaker::make_batch(Step& step, int stage, UserCall* call,
   arena_.reset();
   try {
     if (call) batch_.take_results(step, stage, *call);
-    else batch_.run(step, stage);
+    else batch_.run_operator(step, stage);
   } catch (const SampleError& e) {
     const int node = plan_.stage(stage).nodes[0];
     chain_.at(node);
-    failures.push_back(failure(e, -1, step.origin(node, step.made_samples().front())));
-    step.lose();
+    failures.push_back(failure(e, -1, step.samples.origin(node, step.samples.made().front())));
+    step.samples.lose();
   }
 }
 

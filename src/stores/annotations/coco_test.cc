@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/coco.h"
+#include "stores/annotations/coco.h"
 
 #include "io/crc32c.h"
-#include "stores/masks.h"
+#include "stores/annotations/masks.h"
 #include "stores/testing.h"
 
 namespace stoker::stores {
@@ -44,7 +44,7 @@ TEST(Coco, ByteOrderMark) {
   const std::string marked = std::string(kByteOrderMark) + kSmall;
   EXPECT_EQ(CocoSet(marked, "a", {}).fingerprint(), CocoSet(kSmall, "a", {}).fingerprint());
   EXPECT_EQ(error_of(std::string(kByteOrderMark) + R"({"images": 3})"),
-            "'a.json' at byte 14: a value is of another type than expected here");
+            "'a.json' at byte 14: 'images' is 3, expected a list");
 }
 
 TEST(Coco, Options) {
@@ -59,7 +59,13 @@ TEST(Coco, Options) {
   EXPECT_EQ(listed.image_id(1), 2);
   EXPECT_EQ(listed.image_id(2), 9);
   EXPECT_EQ(error_of(kSmall, {.images = std::vector<std::string>{"z"}}),
-            "argument 'images': 'z' is not in 'a.json'");
+            "argument 'images' has 1 of 1 names that 'a.json' does not list, the first of them "
+            "'z'");
+  const CocoSet rest(kSmall, "a", {.images = std::vector<std::string>{"z", "a.jpg", "y"}});
+  EXPECT_EQ(rest.size(), 1);
+  EXPECT_EQ(rest.warning(),
+            "argument 'images' has 2 of 3 names that 'a' does not list, the first of them 'z': "
+            "they are left out");
 }
 
 TEST(Coco, Polygons) {
@@ -76,7 +82,7 @@ TEST(Coco, Polygons) {
 TEST(Coco, Masks) {
   const CocoSet set(kSmall, "a", {.masks = true});
   std::vector<int32_t> rows(12);
-  set.paint_masks(2, rows);
+  set.paint_masks(2, 3, 4, rows);
   // Down the columns: the runs 1, 2, 9 of label 1, and "435", the runs 4, 3, 5, of label 2.
   EXPECT_EQ(rows, (std::vector<int32_t>{0, 0, 2, 0, 1, 2, 0, 0, 1, 2, 0, 0}));
   EXPECT_EQ(parse_run_lengths("121"), (RunLengths{1, 2, 1}));
@@ -107,8 +113,8 @@ TEST(Coco, PreprocessedIsTheSame) {
 // A small file could hold masks without end if all annotations had the same one.
 TEST(Coco, PreprocessedMasksHaveNothingInCommon) {
   std::string bytes = CocoSet::preprocess(kSmall, "a");
-  constexpr size_t kSum = sizeof("stoker's annotations 1\n") - 1 + 7 * 8, kImages = 3,
-                   kAnnotations = kSum + 4 + kImages * 48, kAnnotation = 72, kForm = 40;
+  constexpr size_t kSum = sizeof("stoker's annotations 2\n") - 1 + 7 * 8, kImages = 3,
+                   kAnnotations = kSum + 4 + kImages * 64, kAnnotation = 128, kForm = 48;
   std::copy_n(&bytes[kAnnotations + kForm], kAnnotation - kForm,
               &bytes[kAnnotations + kAnnotation + kForm]);
   const uint32_t sum = io::crc32c(bytes_of(std::string_view(bytes).substr(kSum + 4)));
@@ -125,38 +131,83 @@ TEST(Coco, WrongFilesAreRefused) {
   EXPECT_EQ(error_of("0.jpeg 0\n1.jpeg 1\n"),
             "'a.json': expected an object of JSON, found text that begins with \"0.jpeg 0?1.jpeg "
             "1?\"");
-  EXPECT_TRUE(error_of(R"({"images": 3})").find("of another type") != std::string::npos);
-  EXPECT_TRUE(error_of(R"({"images": [{"id": 1}]})").find("'file_name' is missing in an image") !=
-              std::string::npos);
-  EXPECT_TRUE(error_of(R"({"images": [], "annotations": [{"image_id": 1, "category_id": 1,
-                           "bbox": [1, 2, 3]}]})")
-                  .find("fewer than four") != std::string::npos);
-  EXPECT_TRUE(error_of(R"({"images": [], "annotations": [{"image_id": 1, "category_id": 5,
-                           "bbox": [1, 2, 3, 4]}]})")
-                  .find("category 5") != std::string::npos);
+  EXPECT_TRUE(error_of(R"({"images": 3})").ends_with("'images' is 3, expected a list"));
+  EXPECT_TRUE(error_of(R"({"images": [null]})").ends_with("'images' holds null, expected objects"));
+  EXPECT_TRUE(
+      error_of(R"({"images": [{"id": 1}]})").ends_with("'file_name' is missing in image 1"));
+  EXPECT_TRUE(error_of(R"({"images": [{"id": 1, "file_name": 5}]})")
+                  .ends_with("'file_name' is 5, expected a text"));
+  EXPECT_TRUE(error_of(R"({"images": [], "annotations": [], "categories": [{"id": null}]})")
+                  .ends_with("'id' is null, expected a whole number"));
 }
 
-TEST(Coco, NumbersThatDoNotFitAreRefused) {
-  const auto of = [](const std::string& number, const char* polygon = "") {
-    return error_of(R"({"categories": [{"id": 1}], "images": [], "annotations": [{"image_id": 1,
-                        "category_id": 1, "bbox": [)" +
-                    number + R"(, 0, 2, 2], "segmentation": [[)" + polygon + "]]}]}");
+// A set of one image with one annotation, which has these members.
+CocoSet set_with(const std::string& members, const CocoOptions& options = {.masks = true}) {
+  return CocoSet(R"({"categories": [{"id": 1}], "images": [{"id": 1, "file_name": "a"}],
+                     "annotations": [{"id": 5, "image_id": 1, )" +
+                     members + "}]}",
+                 "a.json", options);
+}
+
+TEST(Coco, OddValuesAreFaultsOfTheirAnnotation) {
+  const auto box = [](const std::string& value) {
+    const CocoSet set = set_with(R"("category_id": 1, "bbox": )" + value);
+    set.check_labels(0);
+    set.check_masks(0);
+    return message<SampleError>([&] { set.check_boxes(0); });
   };
-  EXPECT_EQ(of("-3e38"), "nothing was thrown");
-  for (const char* number : {"1e39", "-1e300"})
-    EXPECT_TRUE(of(number).ends_with(": a number does not fit into float32")) << of(number);
-  EXPECT_TRUE(of("0", "1e39, 0").ends_with(": a number does not fit into float32"));
-  for (const char* number : {"1e400", "01"})
-    EXPECT_TRUE(of(number).ends_with(": a number is out of range, or no number of JSON"))
-        << of(number);
-  for (const char* number : {"NaN", "\"1\"", "null"})
-    EXPECT_TRUE(of(number).ends_with(": a value is of another type than expected here"))
-        << of(number);
-  for (const char* id : {"9223372036854775808", "-9223372036854775809", "1.0", "1e3"})
-    EXPECT_TRUE(error_of(std::string(R"({"annotations": [], "images": [{"id": )") + id +
+  const std::string of = "annotation 5 of image 1: ";
+  EXPECT_EQ(box("[-3e38, 0, 2, 2]"), "nothing was thrown");
+  EXPECT_EQ(box("[\"1\", 0, 2, 2]"), "nothing was thrown");
+  EXPECT_EQ(box("[1, 2, 3]"),
+            of + "'bbox' is [1, 2, 3], expected four numbers: left, top, width and height");
+  for (const std::string number : {"1e39", "-1e300"})
+    EXPECT_EQ(box("[" + number + ", 0, 2, 2]"),
+              of + "'bbox' is " + number + ", expected a number that fits into float32");
+  for (const std::string number : {"1e400", "01", "NaN", "null", "\"x\"", "{}", "[]", "nan"})
+    EXPECT_TRUE(box("[" + number + ", 0, 2, 2]").starts_with(of + "'bbox' is [" + number))
+        << box("[" + number + ", 0, 2, 2]");
+  const auto label = [](const std::string& value) {
+    return message<SampleError>(
+        [&] { set_with(R"("bbox": [1, 2, 3, 4], "category_id": )" + value).check_labels(0); });
+  };
+  EXPECT_EQ(label("5"), of + "its category, 5, is not among the file's categories");
+  EXPECT_EQ(label("\"cat\""), of + "'category_id' is \"cat\", expected a whole number");
+  for (const char* id : {"1.0", "1e0", "\"1\""}) EXPECT_EQ(label(id), "nothing was thrown") << id;
+}
+
+TEST(Coco, IdsThatDoNotFitAreRefused) {
+  for (const std::string id : {"9223372036854775808", "-9223372036854775809", "1.5", "null"})
+    EXPECT_TRUE(error_of(R"({"annotations": [], "images": [{"id": )" + id +
                          R"(, "file_name": "a", "width": 1, "height": 1}]})")
-                    .ends_with(": a value is of another type than expected here"))
+                    .ends_with(": 'id' is " + id + ", expected a whole number"))
         << id;
+}
+
+TEST(Coco, AMaskThatIsOddLeavesNothing) {
+  const auto mask = [](const std::string& value) {
+    const CocoSet set =
+        set_with(R"("category_id": 1, "bbox": [0, 0, 1, 1], "segmentation": )" + value);
+    EXPECT_TRUE(set.corners(0).empty());
+    EXPECT_FALSE(set.has_all_masks(0));
+    return message<SampleError>([&] { set.check_masks(0); });
+  };
+  EXPECT_TRUE(mask("[[0, 0, 1, 1, 2, 2], [1]]").ends_with("an odd number of coordinates"));
+  EXPECT_TRUE(mask("[[0, 0, 1, 1, 1e39, 0]]").ends_with("a number that fits into float32"));
+  EXPECT_TRUE(mask("[0, 0, 1, 1]").ends_with("expected a list of polygons, each a list"));
+  EXPECT_TRUE(mask(R"({"counts": [1, -1], "size": [1, 1]})").ends_with("expected lengths of runs"));
+  EXPECT_TRUE(mask(R"({"counts": [1]})").ends_with("'segmentation' has no 'size'"));
+  EXPECT_EQ(mask("[]"), "nothing was thrown");
+}
+
+TEST(Coco, AnnotationsOfNoImageAreLeftOut) {
+  const CocoSet set(R"({"images": [{"id": 1, "file_name": "a"}], "categories": [],
+                        "annotations": [{"id": 3, "image_id": 2}, {"id": 4}]})",
+                    "a.json", {});
+  EXPECT_EQ(set.boxes(0), 0);
+  EXPECT_EQ(set.warning(),
+            "annotations of images that are not among 'images' are left out: 2, the first of them "
+            "annotation 3 of image 2");
 }
 
 TEST(Coco, WhatIsThereTwiceIsRefused) {

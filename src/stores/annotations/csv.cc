@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/csv.h"
+#include "stores/annotations/csv.h"
 
 #include "base/error.h"
 
@@ -10,7 +10,7 @@ namespace {
 io::ByteBuffer bytes_of(const std::string& path) {
   io::ByteBuffer bytes;
   try {
-    io::File(path).read(bytes);
+    io::open(path)->read(bytes);
   } catch (const SampleError& e) {
     throw GraphError(e.what());
   }

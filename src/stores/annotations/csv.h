@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/file.h"
+#include "io/origin.h"
 
 namespace stoker::stores {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/masks.h"
+#include "stores/annotations/masks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 // outside to inside or back. So the mask is what lies behind an odd number of such crossings. Each
 // edge has one crossing at most in a column of the picture, and this one point is looked for: an
 // edge costs as much as the columns that it crosses, however far its ends lie outside.
-constexpr int64_t kSteps = 5, kMiddle = kSteps / 2;
+constexpr int64_t kSteps = 5, kMiddleStep = kSteps / 2;
 
 struct Point {
   int64_t x, y;
@@ -59,10 +59,10 @@ class Outline {
     };
     const int64_t first = at(0).x, last = at(steps).x;
     const int64_t left = std::min(first, last), right = std::max(first, last);
-    const int64_t begin = left <= kMiddle ? 0 : (left - kMiddle + kSteps - 1) / kSteps;
-    for (int64_t x = begin; x < width_ && x * kSteps + kMiddle < right; ++x) {
+    const int64_t begin = left <= kMiddleStep ? 0 : (left - kMiddleStep + kSteps - 1) / kSteps;
+    for (int64_t x = begin; x < width_ && x * kSteps + kMiddleStep < right; ++x) {
       const auto is_beyond = [&](int64_t step) {
-        const bool is_right = at(step).x > x * kSteps + kMiddle;
+        const bool is_right = at(step).x > x * kSteps + kMiddleStep;
         return is_right == (first < last);
       };
       // The first step beyond the middle. The edge goes one way.

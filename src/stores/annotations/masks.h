@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Masks of COCO become pixels: run lengths and polygons. Both are columns of pixels, one below the
-// other from the left to the right. Pure functions; thread-safe.
+// other from the left to the right.
 #pragma once
 #include <cstdint>
 #include <span>

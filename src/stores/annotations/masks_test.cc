@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/masks.h"
+#include "stores/annotations/masks.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

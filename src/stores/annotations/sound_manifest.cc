@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/sound_manifest.h"
+#include "stores/annotations/sound_manifest.h"
 
 #include <simdjson.h>
 
@@ -17,7 +17,7 @@ namespace json = simdjson::ondemand;
 namespace {
 
 uint64_t identity(const SoundEntry& e) {
-  return mix(hash64(std::filesystem::path(e.path).filename().string()), hash64(e.text),
+  return mix(hash64(std::filesystem::path(e.path).filename().string()), hash64(e.text.value_or("")),
              std::bit_cast<uint64_t>(e.offset), std::bit_cast<uint64_t>(e.duration));
 }
 
@@ -35,7 +35,7 @@ SoundEntry parse_sound_entry(std::string_view line) {
       json::value value = field.value();
       if (value.is_null()) continue;
       if (key == "audio_filepath") entry.path = value.get_string().value(), has_path = true;
-      else if (key == "text") entry.text = value.get_string().value();
+      else if (key == "text") entry.text = std::string(value.get_string().value());
       else if (key == "offset") entry.offset = value.get_double();
       else if (key == "duration") entry.duration = value.get_double();
     }

@@ -3,6 +3,7 @@
 //
 // Manifests of sounds, as NeMo has them: a line of JSON for each.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@
 namespace stoker::stores {
 
 struct SoundEntry {
-  std::string path, text;
+  std::string path;
+  std::optional<std::string> text;
   double offset = 0;  // in seconds
   double duration = -1;  // in seconds; negative: up to the end
 };

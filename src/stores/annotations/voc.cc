@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/voc.h"
+#include "stores/annotations/voc.h"
 
 #include <algorithm>
 #include <charconv>
@@ -42,12 +42,38 @@ bool flag_of(pugi::xml_node parent, const char* name) {
   return parent.child(name) && !text_of(parent.child(name)).empty() && number_of(parent, name) != 0;
 }
 
+// Tools leave an extent that they do not know out, or write 0 or -1.
 int32_t extent_of(pugi::xml_node size, const char* name) {
   constexpr double kMost = 1 << 24;
-  if (!size.child(name)) return 0;
+  if (text_of(size.child(name)).empty()) return 0;
   const double value = number_of(size, name);
-  if (value < 0 || value > kMost) throw SampleError("the size of the picture is out of range", 0);
-  return static_cast<int32_t>(value);
+  if (value != std::trunc(value) || value > kMost)
+    throw SampleError("'" + std::string(name) +
+                          "' of 'size' is to be a number of pixels, and is '" +
+                          shortened(text_of(size.child(name)), 60) + "'",
+                      size.offset_debug());
+  return static_cast<int32_t>(std::max(value, 0.0));
+}
+
+// Calls f, and keeps what it throws.
+template <class F>
+void judge(std::optional<SampleError>& fault, F f) {
+  try {
+    f();
+  } catch (const SampleError& e) {
+    fault = e;
+  }
+}
+
+void read_box(pugi::xml_node object, VocObject& o) {
+  const pugi::xml_node box = object.child("bndbox");
+  if (!box) throw SampleError("an object has no 'bndbox'", object.offset_debug());
+  o.left = static_cast<float>(number_of(box, "xmin"));
+  o.top = static_cast<float>(number_of(box, "ymin"));
+  o.right = static_cast<float>(number_of(box, "xmax"));
+  o.bottom = static_cast<float>(number_of(box, "ymax"));
+  if (o.right < o.left || o.bottom < o.top)
+    throw SampleError("'bndbox' of an object ends before it begins", box.offset_debug());
 }
 
 VocAnnotation parse(ByteSpan xml) {
@@ -60,19 +86,15 @@ VocAnnotation parse(ByteSpan xml) {
   if (!root) throw SampleError("the file of XML has no element 'annotation'", 0);
   VocAnnotation a;
   a.file_name = text_of(root.child("filename"));
-  a.width = extent_of(root.child("size"), "width");
-  a.height = extent_of(root.child("size"), "height");
+  judge(a.size_fault, [&] {
+    a.width = extent_of(root.child("size"), "width");
+    a.height = extent_of(root.child("size"), "height");
+  });
   for (const pugi::xml_node object : root.children("object")) {
     VocObject& o = a.objects.emplace_back();
-    const pugi::xml_node box = object.child("bndbox");
     o.name = text_of(object.child("name"));
     o.pose = text_of(object.child("pose"));
-    if (o.name.empty() || !box)
-      throw SampleError("an object has no name or no bndbox", object.offset_debug());
-    o.left = static_cast<float>(number_of(box, "xmin"));
-    o.top = static_cast<float>(number_of(box, "ymin"));
-    o.right = static_cast<float>(number_of(box, "xmax"));
-    o.bottom = static_cast<float>(number_of(box, "ymax"));
+    judge(o.box_fault, [&] { read_box(object, o); });
     o.difficult = flag_of(object, "difficult");
     o.truncated = flag_of(object, "truncated");
   }
@@ -82,11 +104,18 @@ VocAnnotation parse(ByteSpan xml) {
 }  // namespace
 
 VocAnnotation parse_voc(ByteSpan xml) {
+  // pugixml counts in UTF-8, which may have more bytes than the file.
+  const auto in_file = [&](const SampleError& e) {
+    return SampleError(e.what(), std::clamp<int64_t>(e.offset, 0, std::ssize(xml)));
+  };
   try {
-    return parse(xml);
+    VocAnnotation a = parse(xml);
+    if (a.size_fault) a.size_fault = in_file(*a.size_fault);
+    for (VocObject& o : a.objects)
+      if (o.box_fault) o.box_fault = in_file(*o.box_fault);
+    return a;
   } catch (const SampleError& e) {
-    // pugixml counts in UTF-8, which may have more bytes than the file.
-    throw SampleError(e.what(), std::clamp<int64_t>(e.offset, 0, static_cast<int64_t>(xml.size())));
+    throw in_file(e);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/voc.h"
+#include "stores/annotations/voc.h"
 
 #include "stores/testing.h"
 
@@ -49,16 +49,30 @@ TEST(Voc, WrongAnnotationsAreRefused) {
     return message<SampleError>([&] { parse_voc(bytes_of(xml)); });
   };
   EXPECT_EQ(error("<a/>"), "the file of XML has no element 'annotation'");
-  EXPECT_EQ(error("<annotation><object/></annotation>"), "an object has no name or no bndbox");
-  EXPECT_EQ(error("<annotation><object><name>a</name><bndbox><xmin>x</xmin></bndbox></object>"
-                  "</annotation>"),
-            "'xmin' of 'bndbox' is to be a number, and is 'x'");
-  EXPECT_EQ(error("<annotation><size><width>-1</width></size></annotation>"),
-            "the size of the picture is out of range");
-  for (const std::string number : {"nan", "-inf", "1e39", "1e400", "0x10", "1 2"})
-    EXPECT_EQ(error("<annotation><object><name>a</name><bndbox><xmin>" + number +
-                    "</xmin></bndbox></object></annotation>"),
+}
+
+TEST(Voc, OddValuesAreFaults) {
+  const auto box = [](const std::string& xml) {
+    const VocAnnotation a =
+        parse_voc(bytes_of("<annotation><object>" + xml + "</object></annotation>"));
+    return a.objects.at(0).box_fault ? a.objects[0].box_fault->what() : std::string();
+  };
+  EXPECT_EQ(box(""), "an object has no 'bndbox'");
+  for (const std::string number : {"x", "nan", "-inf", "1e39", "1e400", "0x10", "1 2"})
+    EXPECT_EQ(box("<name>a</name><bndbox><xmin>" + number + "</xmin></bndbox>"),
               "'xmin' of 'bndbox' is to be a number, and is '" + number + "'");
+  EXPECT_EQ(box("<bndbox><xmin>5</xmin><ymin>1</ymin><xmax>4</xmax><ymax>2</ymax></bndbox>"),
+            "'bndbox' of an object ends before it begins");
+  const auto size = [](const std::string& width) {
+    return parse_voc(
+        bytes_of("<annotation><size><width>" + width + "</width></size></annotation>"));
+  };
+  for (const char* nothing : {"-1", "0", ""}) {
+    EXPECT_EQ(size(nothing).width, 0);
+    EXPECT_FALSE(size(nothing).size_fault);
+  }
+  EXPECT_EQ(size("7.0").width, 7);
+  for (const char* wrong : {"x", "1.5", "1e30"}) EXPECT_TRUE(size(wrong).size_fault) << wrong;
 }
 
 }  // namespace

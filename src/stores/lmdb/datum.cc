@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/datum.h"
+#include "stores/lmdb/datum.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "base/content.h"
 #include "stores/wire.h"
 
 namespace stoker::stores {
@@ -61,15 +62,54 @@ void add_ints(std::vector<int64_t>& to, Fields& f, ByteSpan whole) {
   else if (f.is_bytes()) for_varints(f.bytes(), whole, [&](int64_t x) { to.push_back(x); });
 }
 
+bool is_picture(ByteSpan bytes) {
+  const std::string content = describe_content(bytes);
+  return content.ends_with(" image") || content.ends_with(" code stream");
+}
+
+// Whether a field has the kind that it has in a Datum. Of labels and floats there are variants.
+bool has_own_kind(const Fields& f) {
+  const uint32_t n = f.number();
+  if (n == kData) return f.is_bytes();
+  if (n == kChannels || n == kHeight || n == kWidth || n == kEncoded) return f.is_varint();
+  return true;
+}
+
+[[noreturn]] void refuse_datum(ByteSpan value) {
+  throw SampleError(
+      "the value is no Datum of Caffe, which has its data as bytes in field 4 and its label as a "
+      "number in field 5; the fields here: " +
+          shown_fields(value),
+      0);
+}
+
+// Checks the pixels that are not encoded.
+void check_pixels(const Datum& d) {
+  const int64_t volume = volume_of(d.shape(), "the Datum");
+  const auto there = static_cast<int64_t>(d.data.empty() ? d.floats.size() : d.data.size());
+  if (volume == there) return;
+  throw SampleError(
+      "the Datum has " + std::to_string(d.channels) + " channels of " + std::to_string(d.height) +
+          " x " + std::to_string(d.width) + " pixels, and " + std::to_string(there) + " values" +
+          (is_picture(d.data)
+               ? ", which are " + describe_content(d.data) + ": write it with encoded = true"
+               : ""),
+      0);
+}
+
 }  // namespace
 
 Datum parse_datum(ByteSpan value) {
   Datum d;
+  bool has_shape = false;
   for (Fields f(value, value); f.next();) {
     const uint32_t n = f.number();
+    if (!has_own_kind(f)) refuse_datum(value);
+    has_shape |= n == kChannels || n == kHeight || n == kWidth;
+    d.has_pixels |= n == kFloatData || n == kData;
     if (n == kFloatData) {
       add_floats(d.floats, f, value);
-    } else if (n == kData && f.is_bytes()) {
+    } else if (n == kData) {
       d.data = f.bytes();
     } else if (f.is_varint()) {
       // Of an int32, which may be stored with more bits, the lower 32 count.
@@ -77,20 +117,15 @@ Datum parse_datum(ByteSpan value) {
       if (n == kChannels) d.channels = static_cast<int32_t>(x);
       else if (n == kHeight) d.height = static_cast<int32_t>(x);
       else if (n == kWidth) d.width = static_cast<int32_t>(x);
-      else if (n == kLabel) d.label = static_cast<int32_t>(x);
+      else if (n == kLabel) d.label = static_cast<int32_t>(x), d.has_label = true;
       else if (n == kEncoded) d.encoded = x != 0;
     }
   }
   // As in Caffe, floats count only where there are no bytes.
   if (!d.data.empty()) d.floats.clear();
-  if (d.encoded) return d;
-  const int64_t volume = volume_of(d.shape(), "the Datum");
-  const auto there = static_cast<int64_t>(d.data.empty() ? d.floats.size() : d.data.size());
-  if (volume != there)
-    throw SampleError("the Datum has " + std::to_string(d.channels) + " channels of " +
-                          std::to_string(d.height) + " x " + std::to_string(d.width) +
-                          " pixels, and " + std::to_string(there) + " values",
-                      0);
+  if (!has_shape && !d.has_pixels && !d.has_label) refuse_datum(value);
+  if (!has_shape && is_picture(d.data)) d.encoded = true;
+  if (!d.encoded) check_pixels(d);
   return d;
 }
 
@@ -175,6 +210,12 @@ std::vector<TensorProto> parse_tensor_protos(ByteSpan value) {
   std::vector<TensorProto> all;
   for (Fields f(value, value); f.next();)
     if (f.number() == kProtos && f.is_bytes()) all.push_back(parse_tensor(f.bytes(), value));
+  if (all.empty())
+    throw SampleError(
+        "the value is no TensorProtos of Caffe2, which has its tensors in field 1; "
+        "the fields here: " +
+            shown_fields(value),
+        0);
   return all;
 }
 

@@ -1,24 +1,26 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Caffe and Caffe2 keep in LMDB: a Datum, or tensors in a row. Pure functions; thread-safe.
-// All of them throw SampleError, with an offset in the value.
+// What Caffe and Caffe2 keep in LMDB: a Datum, or tensors in a row. All of them throw SampleError,
+// with an offset in the value.
 #pragma once
 #include "base/types.h"
 #include "stores/ranges.h"
 
 namespace stoker::stores {
 
-// A picture with its label: encoded, or pixels channel by channel.
+// A picture with its label: encoded, or pixels channel by channel. What the message does not say is
+// not there: it has no value.
 struct Datum {
   int64_t channels = 0, height = 0, width = 0;
   int32_t label = 0;
-  bool encoded = false;
+  bool encoded = false, has_label = false, has_pixels = false;  // pixels: encoded or not
   ByteSpan data;  // of the value: encoded bytes, or uint8 pixels
   std::vector<float> floats;  // the pixels where there are no data
   std::vector<int64_t> shape() const { return {channels, height, width}; }
 };
-// Checks that there are as many pixels as the shape says.
+// Checks that it is a Datum, and that there are as many pixels as the shape says. A picture without
+// a shape is an encoded one, also where the message does not say so.
 Datum parse_datum(ByteSpan value);
 
 // One tensor of Caffe2's TensorProtos.
@@ -52,7 +54,8 @@ struct TensorProto {
   // The bytes of the string, or the dims.
   std::vector<int64_t> shape() const;
 };
-// Checks that each has as many values as its dims say, and one string where it holds strings.
+// At least one. Checks that each has as many values as its dims say, and one string where it holds
+// strings.
 std::vector<TensorProto> parse_tensor_protos(ByteSpan value);
 // Writes the values as elements of dtype(). Requires: room for the shape, aligned to the type.
 void copy_tensor(const TensorProto& t, void* to);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/datum.h"
+#include "stores/lmdb/datum.h"
 
-#include "stores/lmdb.h"
+#include "stores/lmdb/lmdb.h"
 #include "stores/testing.h"
 
 namespace stoker::stores {
@@ -39,7 +39,10 @@ TEST(Datum, OfRealDatabases) {
     for (const Json record : set["records"].get_array()) {
       const Datum d = parse_datum(all.at(i++));
       ++seen;
-      EXPECT_EQ(d.label, record["label"].is_null() ? 0 : record["label"].get_int64().value());
+      EXPECT_EQ(d.has_label, !record["label"].is_null());
+      if (d.has_label) {
+        EXPECT_EQ(d.label, record["label"].get_int64().value());
+      }
       EXPECT_EQ(d.encoded, record["encoded"].get_bool().value());
       Json value;
       if (!record["sha256"].get(value)) {
@@ -135,6 +138,50 @@ TEST(Datum, PixelsAreCounted) {
   // Two floats that stand alone, as Caffe's tools write them.
   const std::vector<uint8_t> floats = {0x35, 0, 0, 0x80, 0x3f, 0x35, 0, 0, 0, 0x40};
   EXPECT_EQ(parse_datum(joined({size, floats})).floats, (std::vector<float>{1, 2}));
+}
+
+std::vector<uint8_t> bytes_field(uint8_t number, std::string_view bytes) {
+  return joined({{static_cast<uint8_t>(number << 3 | 2), static_cast<uint8_t>(bytes.size())},
+                 std::vector<uint8_t>(bytes.begin(), bytes.end())});
+}
+
+TEST(Datum, WhatIsNotThereHasNoValue) {
+  const Datum d = parse_datum(joined({field(1, 1), field(2, 1), field(3, 1), bytes_field(4, "x")}));
+  EXPECT_FALSE(d.has_label);
+  EXPECT_TRUE(d.has_pixels);
+  EXPECT_FALSE(parse_datum(field(5, 0)).has_pixels);
+  EXPECT_TRUE(parse_datum(field(5, 0)).has_label);
+}
+
+TEST(Datum, MessagesOfOtherSchemasAreRefused) {
+  const auto error = [](const std::vector<uint8_t>& value) {
+    return message<SampleError>([&] { parse_datum(value); });
+  };
+  const std::string front =
+      "the value is no Datum of Caffe, which has its data as bytes in field 4 and its label as a "
+      "number in field 5; the fields here: ";
+  EXPECT_EQ(error({}), front + "none");
+  EXPECT_EQ(error(joined({bytes_field(1, "x"), field(2, 0), bytes_field(3, "")})),
+            front + "1 (bytes), 2 (number), 3 (bytes)");
+  EXPECT_EQ(error(joined({field(4, 1), field(5, 1)})), front + "4 (number), 5 (number)");
+  EXPECT_EQ(error(joined({field(8, 1), bytes_field(9, "x")})), front + "8 (number), 9 (bytes)");
+  const std::vector<uint8_t> tensors = bytes_field(1, "x");
+  EXPECT_EQ(error(tensors), front + "1 (bytes)");
+  EXPECT_EQ(message<SampleError>([&] { parse_tensor_protos(field(1, 3)); }),
+            "the value is no TensorProtos of Caffe2, which has its tensors in field 1; the fields "
+            "here: 1 (number)");
+}
+
+TEST(Datum, APictureWithoutExtentsIsEncoded) {
+  constexpr std::string_view kPng = "\x89PNG\r\n\x1a\n and so on";
+  EXPECT_TRUE(parse_datum(joined({bytes_field(4, kPng), field(5, 3)})).encoded);
+  EXPECT_EQ(message<SampleError>([&] { parse_datum(bytes_field(4, "what is this?")); }),
+            "the Datum has 0 channels of 0 x 0 pixels, and 13 values");
+  EXPECT_EQ(message<SampleError>([&] {
+              parse_datum(joined({field(1, 3), field(2, 9), field(3, 9), bytes_field(4, kPng)}));
+            }),
+            "the Datum has 3 channels of 9 x 9 pixels, and 18 values, which are a PNG image: write "
+            "it with encoded = true");
 }
 
 // Who copies pixels takes floats where there are any, and room for as many as the shape says.

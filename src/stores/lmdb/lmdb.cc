@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/lmdb.h"
+#include "stores/lmdb/lmdb.h"
 
-#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -35,17 +34,20 @@ const char* parse_meta(ByteSpan page, Meta& meta) {
   constexpr size_t kMagicAt = 16, kVersionAt = 20, kFreeAt = 40, kMainAt = 88, kLastAt = 136,
                    kTransactionAt = 144, kEnd = 152;
   if (page.size() < kEnd) return "the file ends within a meta page";
-  if (number_at<uint32_t>(page, kMagicAt) != kMagic) return "this is no database of LMDB";
-  if (number_at<uint32_t>(page, kVersionAt) != kVersion)
+  const ForeignBytes b(page, ByteOrder::kLittle);
+  if (b.from(kMagicAt).u32() != kMagic) return "this is no database of LMDB";
+  if (b.from(kVersionAt).u32() != kVersion)
     return "the database has another version of LMDB's format than 1";
-  if (!(number_at<uint16_t>(page, kFlagsAt) & kMeta)) return "the page is no meta page";
-  meta.page_size = number_at<uint32_t>(page, kFreeAt);
-  meta.flags = number_at<uint16_t>(page, kMainAt + 4);
-  meta.levels = number_at<uint16_t>(page, kMainAt + 6);
-  meta.entries = number_at<uint64_t>(page, kMainAt + 32);
-  meta.root = number_at<uint64_t>(page, kMainAt + 40);
-  meta.last_page = number_at<uint64_t>(page, kLastAt);
-  meta.transaction = number_at<uint64_t>(page, kTransactionAt);
+  if (!(b.from(kFlagsAt).u16() & kMeta)) return "the page is no meta page";
+  meta.page_size = b.from(kFreeAt).u32();
+  ForeignBytes main = b.from(kMainAt + 4);
+  meta.flags = main.u16();
+  meta.levels = main.u16();
+  main.skip(24);  // counts of pages
+  meta.entries = main.u64();
+  meta.root = main.u64();
+  meta.last_page = b.from(kLastAt).u64();
+  meta.transaction = b.from(kTransactionAt).u64();
   if (meta.page_size < kLeastPage || meta.page_size > kMostPage ||
       !std::has_single_bit(static_cast<uint64_t>(meta.page_size)))
     return "the size of a page is no power of two from 512 to 65536";
@@ -112,8 +114,8 @@ class Walk {
     visited_[number] = true;
     std::vector<uint8_t> page(static_cast<size_t>(meta_.page_size));
     file_.read(static_cast<int64_t>(number) * meta_.page_size, page);
-    if (number_at<uint64_t>(page, kNumberAt) != number)
-      bad(number, "says that it is page " + std::to_string(number_at<uint64_t>(page, kNumberAt)));
+    const uint64_t said = ForeignBytes(page, ByteOrder::kLittle).from(kNumberAt).u64();
+    if (said != number) bad(number, "says that it is page " + std::to_string(said));
     return page;
   }
 
@@ -121,9 +123,10 @@ class Walk {
     if (level > meta_.levels || level > kMostLevels)
       bad(number, "lies below the " + std::to_string(meta_.levels) + " levels of the tree");
     const std::vector<uint8_t> page = page_of(number);
-    const auto flags = number_at<uint16_t>(page, kFlagsAt);
+    const ForeignBytes all(page, ByteOrder::kLittle);
+    const int flags = all.from(kFlagsAt).u16();
     // A page of 65536 bytes cannot say its size in 16 bits.
-    const size_t lower = number_at<uint16_t>(page, kLowerAt);
+    const size_t lower = all.from(kLowerAt).u16();
     const bool is_branch = flags & kBranch;
     if (is_branch == bool(flags & kLeaf) || (flags & (kLarge | kMeta)))
       bad(number, "is neither a branch nor a leaf");
@@ -132,39 +135,31 @@ class Walk {
                       std::to_string(level) + " of " + std::to_string(meta_.levels));
     if (lower < kPageHead || lower > page.size() || lower % 2 != 0)
       bad(number, "has a list of places that ends at byte " + std::to_string(lower));
-    for (size_t at = kPageHead; at < lower; at += 2) {
-      const size_t node = number_at<uint16_t>(page, at);
+    for (ForeignBytes places = all.from(kPageHead).part(lower - kPageHead); places.left() > 0;) {
+      const size_t node = places.u16();
       if (node < lower || node > page.size() - kNodeHead)
         bad(number, "has an entry at byte " + std::to_string(node));
-      if (is_branch) {
-        visit(branch_target(ByteSpan(page).subspan(node)), level + 1);
-      } else {
-        take_value(number, page, node);
-      }
+      if (is_branch) visit(all.from(node).number(6), level + 1);
+      else take_value(number, all.from(node));
     }
   }
 
-  static uint64_t branch_target(ByteSpan node) {
-    return number_at<uint32_t>(node, 0) | uint64_t{number_at<uint16_t>(node, 4)} << 32;
-  }
-
-  void take_value(uint64_t number, ByteSpan page, size_t at) {
-    const ByteSpan node = page.subspan(at);
-    const size_t size = number_at<uint32_t>(node, 0);
-    const auto flags = number_at<uint16_t>(node, 4);
-    const size_t key_size = number_at<uint16_t>(node, 6);
+  // Requires: the node's head is there.
+  void take_value(uint64_t number, ForeignBytes node) {
+    const size_t at = node.at(), size = node.u32();
+    const int flags = node.u16();
+    const size_t key_size = node.u16();
     if (flags & (kDatabase | kSeveral))
       bad(number, "holds a named database or several values for a key, which are not read");
     const bool is_large = flags & kLargeValue;
     const size_t inside = is_large ? sizeof(uint64_t) : size;
-    if (key_size > node.size() - kNodeHead || inside > node.size() - kNodeHead - key_size)
+    if (!node.has(key_size) || inside > node.left() - key_size)
       bad(number, "has an entry that reaches beyond it, at byte " + std::to_string(at));
-    const ByteSpan key = node.subspan(kNodeHead, key_size);
-    const size_t value = kNodeHead + key_size;
+    const ByteSpan key = node.bytes(key_size);
     RecordPlace place{
-        static_cast<int64_t>(number) * meta_.page_size + static_cast<int64_t>(at + value),
+        static_cast<int64_t>(number) * meta_.page_size + static_cast<int64_t>(node.at()),
         static_cast<int64_t>(size)};
-    if (is_large) place = large_place(number_at<uint64_t>(node, value), size);
+    if (is_large) place = large_place(node.u64(), size);
     ++count_;
     found_(key, place);
   }
@@ -202,10 +197,11 @@ ByteSpan lmdb_value(ByteSpan bytes, RecordPlace place, int64_t page_size, const 
   const std::string page = "page " + std::to_string(place.offset / page_size);
   if (bytes.size() < kPageHead)
     refuse(name, place.offset, page + " is too short for a large value");
-  if (number_at<uint64_t>(bytes, kNumberAt) != static_cast<uint64_t>(place.offset / page_size) ||
-      !(number_at<uint16_t>(bytes, kFlagsAt) & kLarge))
+  const ForeignBytes head(bytes, ByteOrder::kLittle);
+  if (head.from(kNumberAt).u64() != static_cast<uint64_t>(place.offset / page_size) ||
+      !(head.from(kFlagsAt).u16() & kLarge))
     refuse(name, place.offset, page + " holds no large value");
-  const auto pages = number_at<uint32_t>(bytes, kLowerAt);
+  const uint32_t pages = head.from(kLowerAt).u32();
   if (static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_size) < bytes.size())
     refuse(name, place.offset,
            page + " counts " + std::to_string(pages) + " pages, too few for a value of " +
@@ -214,8 +210,7 @@ ByteSpan lmdb_value(ByteSpan bytes, RecordPlace place, int64_t page_size, const 
 }
 
 std::string lmdb_file(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked up cannot be opened either, which tells why
-  return std::filesystem::is_directory(path, ignored) ? io::join_path(path, "data.mdb") : path;
+  return io::is_folder(path) ? io::join_path(path, "data.mdb") : path;
 }
 
 }  // namespace stoker::stores

@@ -7,10 +7,20 @@
 // Note [LMDB's pages]
 // Of the two meta pages, the one of the latest transaction tells the page size and the root of a
 // tree. Branch pages list pages, leaf pages list keys with their values, and a large value has
-// pages of its own. Whatever a page says is checked before it is used: pages must lie within the
-// file and be of the kind that is expected, each is visited once at most, and the numbers of levels
-// and of values must be right. The pages of large values are looked at only when a value is read,
-// because there is one for each.
+// pages of its own:
+//
+//   page:    number:8 ...:2 flags:2 lower:2 upper:2 | places of nodes, 2 bytes each, up to byte
+//            lower | ... | nodes
+//   meta:    page head | magic:4 version:4 ...:16 page size:4 ...:44 the main tree: ...:4 flags:2
+//            levels:2 ...:24 entries:8 root:8 | last page:8 transaction:8
+//   node:    size:4 flags:2 key's size:2 | key | value, or its page:8 where it is large
+//            of a branch: page:6 key's size:2 | key
+//   large:   number:8 ...:2 flags:2 pages:4 | value
+//
+// All numbers are little-endian. Whatever a page says is checked before it is used: pages must lie
+// within the file and be of the kind that is expected, each is visited once at most, and the
+// numbers of levels and of values must be right. The pages of large values are looked at only when
+// a value is read, because there is one for each.
 #pragma once
 #include <functional>
 

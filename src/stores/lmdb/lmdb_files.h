@@ -3,8 +3,8 @@
 //
 // The values of several LMDB databases, one behind the other, as readers deliver them.
 #pragma once
-#include "stores/lmdb.h"
-#include "stores/record_files.h"
+#include "stores/lmdb/lmdb.h"
+#include "stores/records/record_files.h"
 
 namespace stoker::stores {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/lmdb.h"
+#include "stores/lmdb/lmdb.h"
 
 #include <functional>
 

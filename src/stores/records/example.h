@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a record of TFRecord holds: a tf.train.Example or a SequenceExample. Everything refers to
-// the record's bytes. Pure functions; thread-safe. All of them throw SampleError, with an offset in
-// the payload.
+// the record's bytes. All of them throw SampleError, with an offset in the payload.
 #pragma once
 #include <optional>
 
@@ -71,6 +70,7 @@ struct FeatureSpec {
   bool many = false;
 
   DType dtype() const;
+  int64_t row_values() const;  // in a value, row or step of `shape`
   int outputs() const { return many ? 2 : 1; }
   // The shape of the first output, with -1 for what depends on the sample.
   std::vector<int64_t> static_shape() const;

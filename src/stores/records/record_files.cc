@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/record_files.h"
+#include "stores/records/record_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -48,8 +48,7 @@ uint64_t RecordFiles::fingerprint() const {
 std::shared_ptr<const io::RecordTable> record_table_of(
     const std::string& path, const std::string& kind,
     const std::function<std::vector<RecordPlace>(const Ranges&)>& find) {
-  return io::RecordTable::of(
-      path, kind, [&] { return find(ObjectRanges(std::make_shared<const io::File>(path))); });
+  return io::RecordTable::of(path, kind, [&] { return find(ObjectRanges(io::open(path))); });
 }
 
 }  // namespace stoker::stores

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/record_files.h"
+#include "stores/records/record_files.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "base/testing.h"
+#include "io/local_files.h"
 
 namespace stoker::stores {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/recordio.h"
+#include "stores/records/recordio.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ constexpr uint32_t kMagic = 0xced7230a;
 constexpr size_t kPartHead = 8;
 
 // What the upper three bits of a length say of a part.
-enum Flag : uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
+enum Flag : uint32_t { kWhole = 0, kFirst = 1, kInner = 2, kLast = 3 };
 
 struct Part {
   uint32_t flag;
@@ -23,10 +23,10 @@ struct Part {
 
 // The part at the front of the bytes, or "" and why there is none.
 const char* part_at(ByteSpan bytes, bool is_first, Part& part) {
-  if (bytes.size() < kPartHead) return "the record ends inside the length of a part";
-  if (number_at<uint32_t>(bytes, 0) != kMagic)
-    return "a record begins with the magic number, and other bytes are there";
-  const auto word = number_at<uint32_t>(bytes, 4);
+  ForeignBytes b(bytes, ByteOrder::kLittle);
+  if (!b.has(kPartHead)) return "the record ends inside the length of a part";
+  if (b.u32() != kMagic) return "a record begins with the magic number, and other bytes are there";
+  const uint32_t word = b.u32();
   part = {word >> 29, word & 0x1fffffff};
   const bool begins = part.flag == kWhole || part.flag == kFirst;
   if (part.flag > kLast || begins != is_first) return "this part does not belong here";
@@ -74,13 +74,19 @@ ByteSpan recordio_payload(ByteSpan bytes, const std::string& name, int64_t offse
     if (part.flag == kWhole) return inside;
     // Where the magic number stood in the payload, the parts were cut.
     if (part.flag != kFirst) {
-      const auto* magic = reinterpret_cast<const uint8_t*>(&kMagic);
-      joined.insert(joined.end(), magic, magic + sizeof kMagic);
+      const ByteSpan magic = rest.first(sizeof kMagic);
+      joined.insert(joined.end(), magic.begin(), magic.end());
     }
     joined.insert(joined.end(), inside.begin(), inside.end());
     if (part.flag == kLast) return joined;
     at = std::min(at + part.padded(), bytes.size());
   }
+}
+
+bool holds_more(ByteSpan head, int64_t size) {
+  Part part{};
+  return !part_at(head, true, part) && part.flag == kWhole &&
+         size > static_cast<int64_t>(part.padded());
 }
 
 std::vector<RecordPlace> parse_recordio_index(std::string_view text, const std::string& shown,
@@ -122,9 +128,11 @@ PictureRecord parse_picture_record(ByteSpan payload) {
     throw SampleError("a picture's record has a header of 24 bytes, and " +
                           std::to_string(payload.size()) + " are there",
                       0);
-  const size_t labels = number_at<uint32_t>(payload, 0);
+  ForeignBytes b(payload, ByteOrder::kLittle);
+  const size_t labels = b.u32();
+  b.skip(4);  // the only label
   PictureRecord r;
-  r.id = number_at<uint64_t>(payload, 8);
+  r.id = b.u64();
   // Without labels of its own, the header's only one counts.
   if (labels == 0) {
     r.labels = payload.subspan(4, 4);

@@ -3,6 +3,11 @@
 //
 // Files of RecordIO, as MXNet writes them: records of one part or of several, each behind a magic
 // number and a length. Pure functions; thread-safe. See Note [Damaged files].
+//
+//   a part:       magic:4 kind and length:4 | bytes, padded to 4 || magic:4 ...     little-endian
+//   a picture:    labels:4 label:4 id:8 another id:8 | labels, of 4 bytes each | encoded picture
+//
+// The highest 3 bits of the length say which part of its record it is.
 #pragma once
 #include "stores/ranges.h"
 
@@ -32,5 +37,9 @@ struct PictureRecord {
 };
 // Throws SampleError, with an offset in the payload.
 PictureRecord parse_picture_record(ByteSpan payload);
+
+// Whether a place of so many bytes holds more than the record that begins with `head`, 8 bytes. Of
+// a record of several parts this cannot be told: false.
+bool holds_more(ByteSpan head, int64_t size);
 
 }  // namespace stoker::stores

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/recordio.h"
+#include "stores/records/recordio.h"
 
 #include "stores/testing.h"
 

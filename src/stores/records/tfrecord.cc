@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/tfrecord.h"
+#include "stores/records/tfrecord.h"
 
 #include "base/content.h"
 #include "io/crc32c.h"
@@ -13,8 +13,11 @@ constexpr size_t kFraming = kTfrecordFraming;
 
 }  // namespace
 
-bool length_is_right(ByteSpan head) {
-  return masked_crc32c(head.first(8)) == number_at<uint32_t>(head, 8);
+std::optional<uint64_t> tfrecord_length(ByteSpan head) {
+  ForeignBytes b(head, ByteOrder::kLittle);
+  const uint64_t length = b.u64();
+  if (b.u32() != masked_crc32c(head.first(sizeof length))) return std::nullopt;
+  return length;
 }
 
 uint32_t masked_crc32c(ByteSpan bytes) {
@@ -29,10 +32,10 @@ std::vector<RecordPlace> find_tfrecords(const Ranges& file) {
     const int64_t rest = file.size() - at;
     const ByteSpan head = scanner.at(at, kTfrecordHead);
     int64_t size = rest;
-    if (head.size() == kTfrecordHead && rest >= kTfrecordFraming && length_is_right(head)) {
-      const auto length = number_at<uint64_t>(head, 0);
-      if (length <= static_cast<uint64_t>(rest - kTfrecordFraming))
-        size = kTfrecordFraming + static_cast<int64_t>(length);
+    if (head.size() == kTfrecordHead && rest >= kTfrecordFraming) {
+      const std::optional<uint64_t> length = tfrecord_length(head);
+      if (length && *length <= static_cast<uint64_t>(rest - kTfrecordFraming))
+        size = kTfrecordFraming + static_cast<int64_t>(*length);
     }
     places.push_back({at, size});
     at += size;
@@ -45,22 +48,22 @@ ByteSpan tfrecord_payload(ByteSpan record, const std::string& name, int64_t offs
   if (record.size() < kFraming)
     refuse(name, offset,
            "a record has 16 bytes around its payload, and there are " + there + " in all");
-  if (!length_is_right(record))
+  const std::optional<uint64_t> length = tfrecord_length(record);
+  if (!length)
     refuse(name, offset,
            "the length of the record is damaged" +
                (offset ? "" : ", unless this is no TFRecord: found " + describe_content(record)));
-  const auto length = number_at<uint64_t>(record, 0);
-  if (length > record.size() - kFraming)
+  if (*length > record.size() - kFraming)
     refuse(name, offset,
-           "the record has " + std::to_string(length) + " bytes and 16 around them, and " + there +
+           "the record has " + std::to_string(*length) + " bytes and 16 around them, and " + there +
                " are there");
-  if (length < record.size() - kFraming)
+  if (*length < record.size() - kFraming)
     refuse(name, offset,
            "the index says that the record has " + there +
-               " bytes, with 16 around its payload; the record says " + std::to_string(length));
-  const ByteSpan payload = record.subspan(kTfrecordHead, static_cast<size_t>(length));
-  if (verify &&
-      masked_crc32c(payload) != number_at<uint32_t>(record, kTfrecordHead + payload.size()))
+               " bytes, with 16 around its payload; the record says " + std::to_string(*length));
+  ForeignBytes b = ForeignBytes(record, ByteOrder::kLittle).from(kTfrecordHead);
+  const ByteSpan payload = b.bytes(*length);
+  if (verify && masked_crc32c(payload) != b.u32())
     refuse(name, offset + kTfrecordHead, "the payload of the record does not fit its checksum");
   return payload;
 }

@@ -3,19 +3,24 @@
 //
 // Files of TFRecord: records with their length and two checksums. Pure functions; thread-safe.
 //
+//   length:8 checksum of these:4 | payload | checksum of it:4 || length:8 ...      little-endian
+//
 // Note [Damaged files]
 // Looking for records stops where the next one cannot be found. All bytes from there on are then
 // one more place, and taking that record throws the reason. So a damaged file has one bad sample,
 // which the policy for bad samples decides about.
 #pragma once
+#include <optional>
+
 #include "stores/ranges.h"
 
 namespace stoker::stores {
 
 inline constexpr int64_t kTfrecordHead = 12, kTfrecordFraming = 16;
 
-// Whether the length at the front of a record fits its checksum. Requires: kTfrecordHead bytes.
-bool length_is_right(ByteSpan head);
+// The length at the front of a record; none where it does not fit its checksum. Requires:
+// kTfrecordHead bytes.
+std::optional<uint64_t> tfrecord_length(ByteSpan head);
 
 // The places of all records, with their framing. Throws what `file` throws.
 std::vector<RecordPlace> find_tfrecords(const Ranges& file);

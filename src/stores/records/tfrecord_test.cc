@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/tfrecord.h"
+#include "stores/records/tfrecord.h"
 
-#include "stores/example.h"
+#include "stores/records/example.h"
 #include "stores/testing.h"
 
 namespace stoker::stores {
@@ -247,7 +247,7 @@ TEST(FeatureSpec, SaysWhatIsWrong) {
 }
 
 TEST(FeatureSpec, MissingFeaturesTakeDefaults) {
-  const ByteSpan none;
+  const std::vector<uint8_t> none = {0x0a, 5, 0x0a, 3, 0x0a, 1, 'z'};  // but a feature 'z'
   EXPECT_EQ(numbers<int64_t>(wanted("fixed int64 - one xffffffffffffffff a"), none),
             std::vector<int64_t>{-1});
   EXPECT_EQ(numbers<float>(wanted("fixed float32 2 one x0000803f a"), none),
@@ -256,7 +256,33 @@ TEST(FeatureSpec, MissingFeaturesTakeDefaults) {
   EXPECT_EQ(text_of(output(wanted("fixed bytes - one x a"), none)), "");
   EXPECT_EQ(shape(wanted("varying int64 - one - a"), none), std::vector<int64_t>{0});
   EXPECT_EQ(message<SampleError>([&] { output(wanted("fixed int64 - one - a"), none); }),
-            "feature 'a' is missing, and has no default; the features here: none");
+            "feature 'a' is missing, and has no default; the features here: 'z'");
+  EXPECT_EQ(message<SampleError>([&] { output(wanted("sequence int64 - one - a"), none); }),
+            "feature 'a' is missing, and has no default; the features here: 'z'");
+}
+
+TEST(Example, MessagesOfOtherSchemasAreRefused) {
+  const auto error = [](const std::vector<uint8_t>& payload) {
+    return message<SampleError>([&] { Example e{payload}; });
+  };
+  const std::string front =
+      "the record is no Example and no SequenceExample with features, which are in fields 1 and 2; "
+      "the fields here: ";
+  EXPECT_EQ(error({}), front + "none");
+  EXPECT_EQ(error({0x08, 3, 0x10, 4, 0x22, 1, 'x'}), front + "1 (number), 2 (number), 4 (bytes)");
+  EXPECT_EQ(error({0x0a, 2, 0x08, 3}), front + "1 (bytes)");
+}
+
+TEST(FeatureSpec, StepsAreNoFeatures) {
+  const std::vector<uint8_t> plain = {0x0a, 5, 0x0a, 3, 0x0a, 1, 'z'},
+                             steps = {0x12, 5, 0x0a, 3, 0x0a, 1, 'z'};
+  EXPECT_EQ(message<SampleError>([&] { output(wanted("sequence int64 - one - z"), plain); }),
+            "feature 'z' is no list of steps here: stoker.tfrecord.FixedLenFeature and "
+            "VarLenFeature read it");
+  for (const char* spec : {"fixed int64 - one xffffffffffffffff z", "varying int64 - one - z"})
+    EXPECT_EQ(message<SampleError>([&] { output(wanted(spec), steps); }),
+              "feature 'z' is a list of steps here: stoker.tfrecord.FixedLenSequenceFeature reads "
+              "it");
 }
 
 }  // namespace

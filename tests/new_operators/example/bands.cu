@@ -3,7 +3,7 @@
 //
 // Cuts a picture into bands. A number says how many outputs there are, also on a device.
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 

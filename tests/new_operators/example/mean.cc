@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The mean of two pictures. A window of it needs the same window of both, as `demand` says.
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 

@@ -4,7 +4,7 @@
 // Mixes a picture with a row of numbers. It has two inputs, two outputs, a GPU half, and an
 // argument with a value for each frame.
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Turns an image into its negative: an operator that lowers to a block.
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 

@@ -3,7 +3,7 @@
 //
 // The places where a vector is not zero. The output's shape depends on the values, so there is no
 // `infer`.
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 

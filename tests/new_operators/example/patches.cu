@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 
@@ -44,7 +44,7 @@ struct Patches {
     const View& corners = i.values[1];
     require(corners.shape.rank == 2 && corners.shape[1] == 2, "a corner has two places");
     for (int64_t k = 0; k < corners.shape.volume(); ++k)
-      require(detail::element(corners, k) < 1000, "a patch is too far away");
+      require(element(corners, k) < 1000, "a patch is too far away");
     const Shape& in = i.inputs[0].shape;
     require(in.volume() > 0, "the picture is empty");
     i.out({DType::kUint8, "", {corners.shape[0], size, size, in[2]}});
@@ -54,9 +54,8 @@ struct Patches {
     const int64_t bytes = size * size * in.shape[2];
     for (int64_t k = 0; k < corners.shape[0]; ++k)
       work.push_back({in.as<std::byte>(), in.strides[0], in.strides[1], in.strides[2], in.shape[0],
-                      in.shape[1], in.shape[2],
-                      static_cast<int64_t>(detail::element(corners, 2 * k)),
-                      static_cast<int64_t>(detail::element(corners, 2 * k + 1)), size,
+                      in.shape[1], in.shape[2], static_cast<int64_t>(element(corners, 2 * k)),
+                      static_cast<int64_t>(element(corners, 2 * k + 1)), size,
                       out.as<uint8_t>() + k * bytes, bytes});
   }
   // Makes whole patches, of which others may want a window.

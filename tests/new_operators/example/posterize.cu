@@ -4,7 +4,7 @@
 // Reduces the number of levels, by one function for the CPU and the GPU half.
 #include "kernels/elements/map.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/hash.h"
-#include "op/op.h"
 #include "op/reader.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 
@@ -41,7 +41,8 @@ class RecordStore final : public SampleStore {
 struct Records : ReaderArguments {
   std::vector<std::string> files, fields;
 
-  static constexpr const char* kSkip = "reads files; tests/test_new_operator.py tests it";
+  static constexpr const char* kSkip =
+      "reads files; tests/new_operators/test_new_operator.py tests it";
   static constexpr auto schema = describe(
       "example.records", "Reads fields of text files.\n\nValues have eight bytes.", ports(),
       ports({.name = "field", .help = "The value.", .for_each = "fields"}),

@@ -4,7 +4,7 @@
 // Inverts the bright part of a picture, element by element, as is done where no block fits. (A
 // `Table` would do this one too, and be fused with its neighbours.)
 #include "kernels/elements/map.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::example {
 

@@ -5,7 +5,7 @@
 // first sample.
 #include "kernels/elements/map.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::wrong {
 

@@ -4,7 +4,7 @@
 // A solarize that assumes that its input begins where its output does, which is true only for the
 // window that it asked for.
 #include "kernels/elements/map.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::wrong {
 

@@ -3,7 +3,7 @@
 //
 // A solarize that assumes that its input has no gaps between rows.
 #include "kernels/elements/map.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::wrong {
 

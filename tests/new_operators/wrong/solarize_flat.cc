@@ -5,7 +5,7 @@
 // just the window asked for.
 #include <algorithm>
 
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::wrong {
 

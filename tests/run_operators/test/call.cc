@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // For the tests of src/run: an operator whose outputs a function of the user's makes.
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::test {
 

@@ -3,7 +3,7 @@
 //
 // For the tests of src/run: an operator that sees whole batches.
 #include "kernels/strided_copy.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::test {
 

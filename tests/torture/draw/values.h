@@ -5,7 +5,7 @@
 // cases.
 #pragma once
 #include "../dice.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::torture {
 

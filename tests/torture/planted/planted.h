@@ -4,7 +4,7 @@
 // What all planted operators are: a copy of numbers that goes wrong for some of them.
 #pragma once
 #include "kernels/elements/map.h"
-#include "op/op.h"
+#include "op/type_of.h"
 
 namespace stoker::ops::wrong {
 

@@ -29,6 +29,7 @@ class Child:
     def __init__(self, work: Callable[[Callable[[Any], None]], None], limit: float) -> None:
         self._limit = limit
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by wait()
+        self._folder = tempfile.TemporaryDirectory()
         self._read, write = os.pipe()
         self._process = os.fork()
         if self._process:
@@ -36,6 +37,7 @@ class Child:
             return
         try:
             os.setsid()  # so that its own children end with it
+            os.chdir(self._folder.name)  # where operators that write files may do so
             for stream in (1, 2):
                 os.dup2(self._errors.fileno(), stream)
             faulthandler.enable()
@@ -86,6 +88,7 @@ class Child:
         self._errors.seek(0)
         words = self._errors.read().decode(errors="replace")
         self._errors.close()
+        self._folder.cleanup()
         if wrong:
             return Complaint(wrong, _stack(words))
         if status:

@@ -34,6 +34,7 @@ def test_some_trials_find_nothing() -> None:
     assert done.stdout == "seed 1: 40 trials, 0 findings\n"
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("plant", PLANTS)
 def test_finds_what_is_planted(plant: str) -> None:
     common = ("--plant", plant, "--limit", "8" if plant == "hang" else "60")

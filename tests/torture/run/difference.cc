@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "io/order/order.h"
 #include "op/value.h"
 #include "record.h"
 
@@ -24,7 +25,7 @@ namespace {
 
 bool is_nan(const MadeValue& v, int64_t i) {
   const View view = View::dense(const_cast<char*>(v.bytes.data()), v.type.dtype, v.type.shape);
-  return info(v.type.dtype).is_float && std::isnan(detail::element(view, i));
+  return info(v.type.dtype).is_float && std::isnan(element(view, i));
 }
 
 std::string value_difference(const MadeValue& judge, const MadeValue& other, bool only_types) {
@@ -36,8 +37,8 @@ std::string value_difference(const MadeValue& judge, const MadeValue& other, boo
     const auto at = static_cast<int64_t>(i);
     if (is_nan(judge, at) && is_nan(other, at)) continue;
     const auto number = [&](const MadeValue& v) {
-      return to_string(Value(detail::element(
-          View::dense(const_cast<char*>(v.bytes.data()), v.type.dtype, v.type.shape), at)));
+      return to_string(Value(
+          element(View::dense(const_cast<char*>(v.bytes.data()), v.type.dtype, v.type.shape), at)));
     };
     return "element " + std::to_string(i) + " of " + judge.type.str() + " is " + number(other) +
            " instead of " + number(judge);
@@ -65,6 +66,32 @@ std::string failure_difference(const std::vector<SampleFailure>& judge,
   return "";
 }
 
+// How the orders of all readers deal their samples to all shards and to one of them.
+class Dealt {
+ public:
+  Dealt(const Record& all, const Record& one) {
+    for (const io::OrderSpec& spec : all.orders) all_.emplace_back(spec);
+    for (const io::OrderSpec& spec : one.orders) one_.emplace_back(spec);
+  }
+
+  // Where sample i of the shard's step is in the step of all shards, by reader; behind its end
+  // where it is not there.
+  std::vector<size_t> places(int64_t step, int64_t i) const {
+    std::vector<size_t> places;
+    for (size_t r = 0; r < all_.size(); ++r) {
+      const io::SampleRef wanted = one_[r].at(one_[r].after(0, step), i);
+      const io::Order& order = all_[r];
+      int64_t k = 0;
+      while (k < order.spec().batch_size && order.at(order.after(0, step), k) != wanted) ++k;
+      places.push_back(static_cast<size_t>(k));
+    }
+    return places;
+  }
+
+ private:
+  std::vector<io::Order> all_, one_;
+};
+
 class Comparison {
  public:
   Comparison(const Trial& trial, const Record& judge, const Record& other, const Way& way)
@@ -75,6 +102,7 @@ class Comparison {
                   });
     batch_ = trial.common.batch;
     sees_batch_ = trial.may_see_batch();
+    is_fed_ = !trial.feeds.empty();
   }
 
   std::string run() const {
@@ -175,21 +203,36 @@ class Comparison {
   // A shard has its part of each step.
   std::string shards() const {
     if (!judge_.deals || !judge_.has_all || !other_.deals) return "";
-    const auto own = static_cast<size_t>(batch_ / way_.shards);
+    const Dealt dealt(judge_, other_);
+    int64_t number = 0;  // of steps that readers make
     for (size_t s = 0; s < std::min(judge_.steps.size(), other_.steps.size()); ++s) {
       const StepRecord &j = judge_.steps[s], &o = other_.steps[s];
       if (j.is_end != o.is_end) return "step " + std::to_string(s) + ": an epoch's end differs";
       for (size_t i = 0; i < o.slots.size(); ++i)
-        if (const std::string d = slot(j, own * static_cast<size_t>(way_.shard) + i, o, i);
-            !d.empty())
-          return "step " + std::to_string(s) + ", " + d;
+        if (const std::optional<size_t> place = place_in_all(dealt, number, i)) {
+          const std::string d = *place < j.slots.size() ? slot(j, *place, o, i)
+                                                        : "a sample that no shard should have";
+          if (!d.empty()) return "step " + std::to_string(s) + ", " + d;
+        }
+      if (!o.is_end) ++number;
     }
     return "";
   }
 
+  // Where the judge has sample i of the shard. There is no such place where an epoch ends within
+  // the step of one reader only, as its samples then meet others on a shard, or fed ones.
+  std::optional<size_t> place_in_all(const Dealt& dealt, int64_t step, size_t i) const {
+    const auto fed = static_cast<size_t>(batch_ / way_.shards * way_.shard) + i;
+    const std::vector<size_t> places = dealt.places(step, static_cast<int64_t>(i));
+    const size_t place = is_fed_ || places.empty() ? fed : places[0];
+    const bool agree =
+        std::all_of(places.begin(), places.end(), [&](size_t p) { return p == place; });
+    return agree ? std::optional(place) : std::nullopt;
+  }
+
   const Record &judge_, &other_;
   const Way& way_;
-  bool only_types_ = false, sees_batch_ = false;
+  bool only_types_ = false, sees_batch_ = false, is_fed_ = false;
   int64_t batch_ = 1;
 };
 

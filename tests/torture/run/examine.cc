@@ -49,6 +49,7 @@ class Examination {
       : t_(t), begin_way_(begin_way), folder_(t.files) {}
 
   Complaint run() {
+    fs::current_path(folder_.path());  // where operators that write files may do so
     const Record judge = record(Way{});
     if (!judge.wrong.empty()) return {Wrong::kError, "the simple executor: " + judge.wrong};
     std::thread([] {}).join();  // with the first one a sanitizer starts a thread of its own

@@ -38,6 +38,7 @@ struct Record {
   // All orders deal one endless stream of samples to the shards.
   bool deals = false;
   bool has_all = false;  // there is one shard
+  std::vector<io::OrderSpec> orders;  // of all readers
   std::string wrong;  // what must never happen, in words: a foreign error, something left behind
 };
 

@@ -115,6 +115,7 @@ class Runner {
       const io::Order& order = pipe_->plan().order(r);
       record.deals &= !order.contiguous() && order.spec().end == io::OrderSpec::EpochEnd::kContinue;
       record.has_all &= order.spec().num_shards == 1;
+      if (r < pipe_->plan().reader_count()) record.orders.push_back(order.spec());
     }
   }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 import jax
 from jax.sharding import Sharding
@@ -18,37 +18,23 @@ from jax.sharding import Sharding
 from stoker import Pipeline
 from stoker._pipeline.pipeline_def import PipelineFunction, pipeline_def
 from stoker.errors import GraphError
-from stoker.frameworks._epochs import LastBatchPolicy
+from stoker.frameworks._arguments.constructors import JaxDecorator
+from stoker.frameworks._arguments.table import with_arguments
 from stoker.frameworks.jax.placement import blocks_of, local_blocks
 
 P = ParamSpec("P")
 Iterator = TypeVar("Iterator", covariant=True)
 
 
-class Given(NamedTuple):
-    """The arguments of a decorator: where the steps go, and the arguments of the iterator."""
+class Given(JaxDecorator):
+    """The arguments of a decorator: where the steps go, and ``of_iterator``, the iterator's."""
 
-    sharding: Sharding | None
-    devices: Sequence[jax.Device] | None
-    of_iterator: dict[str, Any]
-
-
-def given(
-    output_map: Sequence[str] = (),
-    size: int = -1,
-    reader_name: str | None = None,
-    auto_reset: str | bool | None = False,
-    last_batch_padded: bool = False,
-    last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-    prepare_first_batch: bool = True,
-    sharding: Sharding | None = None,
-    devices: Sequence[jax.Device] | None = None,
-) -> Given:
-    """Takes the arguments of every decorator that follow the function."""
-    of_iterator = {k: v for k, v in locals().items() if k not in Given._fields}
-    if sharding is not None and devices is not None:
-        raise GraphError("sharding= and devices= exclude each other")
-    return Given(sharding, devices, of_iterator)
+    def _take(self, given: dict[str, Any]) -> None:
+        self.sharding: Sharding | None = given.pop("sharding")
+        self.devices: Sequence[jax.Device] | None = given.pop("devices")
+        if self.sharding is not None and self.devices is not None:
+            raise GraphError("sharding= and devices= exclude each other")
+        self.of_iterator = given
 
 
 class Decorator(Protocol[P, Iterator]):
@@ -83,7 +69,7 @@ def make_decorator(
     others = inspect.signature(take).parameters.values()
     decorate.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
     decorate.__name__ = decorate.__qualname__ = name
-    decorate.__doc__ = doc
+    decorate.__doc__ = with_arguments(doc, "JaxDecorator")
     return decorate
 
 

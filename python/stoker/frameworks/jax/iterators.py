@@ -13,6 +13,7 @@ from jax.sharding import Sharding
 
 from stoker import Batch, Pipeline
 from stoker.errors import GraphError
+from stoker.frameworks._arguments.constructors import JaxGeneric, JaxLooping, documented
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._host_arrays import host_array, host_samples
 from stoker.frameworks._iterator import BaseIterator
@@ -25,6 +26,7 @@ from stoker.frameworks.jax.placement import (
     on_gpu,
     put,
     refuse_narrowing,
+    stack,
 )
 
 
@@ -41,12 +43,13 @@ class _JaxIterator(BaseIterator):
     def _copies(self) -> Copies:
         return Copies()
 
-    def __next__(self) -> Any:
+    def _next_step(self) -> Any:
         self._copies.begin_step()
-        return super().__next__()
+        return super()._next_step()
 
     def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
-        refuse_narrowing(batch.dtype, place)
+        if not all(p._manner.narrows_outputs for p in self._pipelines):
+            refuse_narrowing(batch.dtype, place)
         value = super()._converted(batch, count, output, place)
         if self._sharding is not None:
             return value
@@ -71,7 +74,13 @@ class _JaxIterator(BaseIterator):
             for name in self._names
         }
 
-    def _check_blocks(self) -> None:
+    def _stacked(self, dicts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """One dict of arrays on one device, with a leading axis for the pipelines."""
+        return {
+            name: stack([one[name] for one in dicts], f"output '{name}'") for name in self._names
+        }
+
+    def _check_pipelines(self) -> None:
         if self._sharding is None:
             return
         blocks = len(local_blocks(self._sharding))
@@ -87,16 +96,9 @@ class _JaxIterator(BaseIterator):
             )
 
 
-class DataIterator(_JaxIterator, Looping):
+@documented
+class DataIterator(JaxLooping, _JaxIterator, Looping):
     __doc__ = f"""{Looping.__doc__}
-    Two arguments are for JAX alone:
-
-    - ``sharding``: makes each output one array over several devices, so that a step is one dict
-      even for a list of pipelines. There must be a pipeline for each block of rows that the
-      sharding puts on this process's devices, in the order of the rows.
-    - ``device``: where the arrays go without a sharding; default: JAX's default device. By default
-      the arrays are not committed to it, so JAX may move them to where a computation runs.
-
     On CPU devices the arrays are on the batch's own memory, which must not be written any more. JAX
     copies arrays that do not begin at a multiple of 64 bytes: samples of a ``ragged`` output, and
     parts that do not hold whole rows. 64-bit types are refused unless they are turned on in JAX.
@@ -110,40 +112,16 @@ class DataIterator(_JaxIterator, Looping):
     ``state_dict()`` and ``load_state_dict()`` also work in the middle of an epoch.
     """
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        *,
-        reader_name: str | None = None,
-        size: int = -1,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        auto_reset: bool = True,
-        ragged: Sequence[str] = (),
-        prepare_first_batch: bool = True,
-        compare_ranks: bool = True,
-        sharding: Sharding | None = None,
-        device: jax.Device | None = None,
-    ) -> None:
-        if sharding is not None and (device is not None or ragged):
-            wrong = "device" if device is not None else "ragged"
+    def _take(self, given: dict[str, Any]) -> None:
+        self._sharding, self._device = given["sharding"], given["device"]
+        if self._sharding is not None and (self._device is not None or given["ragged"]):
+            wrong = "device" if self._device is not None else "ragged"
             raise GraphError(f"sharding= and {wrong}= exclude each other")
-        self._sharding, self._device = sharding, device
-        super().__init__(
-            pipelines,
-            output_map,
-            reader_name=reader_name,
-            size=size,
-            last_batch_policy=last_batch_policy,
-            auto_reset=auto_reset,
-            ragged=ragged,
-            prepare_first_batch=prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+        super()._take(given)
 
-    def _check_pipelines(self) -> None:
-        super()._check_pipelines()
-        self._check_blocks()
+    @property
+    def _parts_of_step(self) -> int | None:
+        return super()._parts_of_step if self._sharding is None else None
 
     def _arranged(self, dicts: list[dict[str, Any]]) -> Any:
         if self._sharding is None:
@@ -151,61 +129,32 @@ class DataIterator(_JaxIterator, Looping):
         return self._assembled(dicts, self._sharding)
 
 
-class DALIGenericIterator(_JaxIterator):
+@documented
+class DALIGenericIterator(JaxGeneric, _JaxIterator):
     """DALI's iterator: each step is one dict of arrays.
 
-    The arguments are those of ``stoker.numpy.DALIGenericIterator`` and these:
-
-    - ``sharding``: see ``DataIterator``.
-    - ``devices``: without a sharding, the outputs of several pipelines are stacked on a new leading
-      axis, as ``jax.pmap`` takes them, with one entry on each of these devices; default: the first
-      of this process's devices.
-
+    Without ``size`` and ``reader_name`` an epoch ends when the pipeline raises ``StopIteration``.
     PARTIAL is refused for several pipelines.
     """
 
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: str | bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        sharding: Sharding | None = None,
-        *,
-        devices: Sequence[jax.Device] | None = None,
-        compare_ranks: bool = True,
-    ) -> None:
+    def _take(self, given: dict[str, Any]) -> None:
+        pipelines, sharding, devices = given["pipelines"], given["sharding"], given["devices"]
         if sharding is not None and devices is not None:
             raise GraphError("sharding= and devices= exclude each other")
         count = 1 if isinstance(pipelines, Pipeline) else len(pipelines)
-        self._is_stacked = sharding is None and (count > 1 or devices is not None)
-        if self._is_stacked:
+        pmap_compatible = given["pmap_compatible"]
+        has_axis = devices is not None if pmap_compatible is None else pmap_compatible
+        self._is_stacked = sharding is None and (count > 1 or has_axis)
+        if self._is_stacked and not (devices is None and len(jax.local_devices()) == 1):
             sharding = devices_in_a_row(_as_many(devices, count))
         self._sharding = sharding
-        super().__init__(
-            pipelines,
-            output_map,
-            size,
-            reader_name,
-            auto_reset,
-            None,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks,
-        )
+        super()._take(given)
 
-    def _check_pipelines(self) -> None:
-        super()._check_pipelines()
-        self._check_blocks()
+    _parts_of_step = None
 
     def _arranged(self, dicts: list[dict[str, Any]]) -> Any:
         if self._sharding is None:
-            return dicts[0]
+            return self._stacked(dicts) if self._is_stacked else dicts[0]
         if self._is_stacked:
             dicts = [{name: part[None] for name, part in one.items()} for one in dicts]
         return self._assembled(dicts, self._sharding)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
@@ -89,9 +90,7 @@ def assemble(parts: Sequence[Array | jax.Array], sharding: Sharding, place: str)
     Requires: as many parts as blocks. Each part goes to every device that holds its rows. Raises
     ``GraphError`` if the parts differ in shape.
     """
-    if len(shapes := sorted({part.shape for part in parts})) > 1:
-        shown = ", ".join(map(str, shapes))
-        raise GraphError(f"{place}: the pipelines' batches differ in shape ({shown})")
+    _require_one_shape(parts, place)
     rows, *rest = parts[0].shape
     shape = (rows * blocks_of(sharding), *rest)
     number = {block * rows: i for i, block in enumerate(local_blocks(sharding))}
@@ -102,3 +101,18 @@ def assemble(parts: Sequence[Array | jax.Array], sharding: Sharding, place: str)
         part = parts[number[index[0].start or 0]][inside]
         pieces.append(put(part, device))
     return jax.make_array_from_single_device_arrays(shape, sharding, pieces)
+
+
+def stack(parts: Sequence[jax.Array], place: str) -> jax.Array:
+    """One array on the parts' own device, with a leading axis for the parts.
+
+    Raises ``GraphError`` if the parts differ in shape.
+    """
+    _require_one_shape(parts, place)
+    return jnp.stack(parts)
+
+
+def _require_one_shape(parts: Sequence[Array | jax.Array], place: str) -> None:
+    if len(shapes := sorted({part.shape for part in parts})) > 1:
+        shown = ", ".join(map(str, shapes))
+        raise GraphError(f"{place}: the pipelines' batches differ in shape ({shown})")

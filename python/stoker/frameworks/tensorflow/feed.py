@@ -18,8 +18,9 @@ from stoker.frameworks.numpy import DataIterator
 class Feed:
     """Gives a pipeline's steps to the iterator that was begun last. Thread-safe.
 
-    - ``epochs``: how many epochs an iterator lasts; None: it never ends. An iterator that begins in
-      the middle of an epoch counts the rest of that epoch as its first.
+    - ``epochs``: how many epochs an iterator lasts; None: it never ends, and the next one goes on
+      where it was left. Otherwise the next one begins the next epoch. Where a state was loaded, the
+      rest of that epoch counts as the first.
     - ``arranged``: turns a step into an element of the dataset.
     """
 
@@ -46,8 +47,9 @@ class Feed:
         while not self._is_closed and (self._epochs is None or epoch < self._epochs):
             with self._lock:
                 self._check(turn)
-                iter(self._steps)  # the next epoch, if one has ended
-            while (element := self._next(turn)) is not None:
+                loop = iter(self._steps)  # begins the next epoch, if one has ended or was left
+                steps = self._steps if self._epochs is None else loop
+            while (element := self._next(turn, steps)) is not None:
                 yield element
             epoch += 1
 
@@ -57,12 +59,12 @@ class Feed:
         with self._lock:
             pass
 
-    def _next(self, turn: int) -> Any:
+    def _next(self, turn: int, steps: Iterator[Any]) -> Any:
         with self._lock:
             if self._is_closed:
                 return None
             self._check(turn)
-            step = next(self._steps, None)
+            step = next(steps, None)
         return None if step is None else self._arranged(step)
 
     def _check(self, turn: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from stoker import Pipeline
+from stoker._pipeline.internals import internals
 from stoker.errors import GraphError
 
 
@@ -17,7 +18,7 @@ def specs_of(pipe: Pipeline, rows: int | None) -> list[tf.TensorSpec]:
     """The type and shape of each output's tensor. ``rows`` is the first extent; None means any."""
     pipe.build()
     specs = []
-    for dtype, _, shape in pipe._definition.output_types():
+    for dtype, _, shape in internals(pipe).definition.output_types():
         extents = [rows, *(None if extent < 0 else extent for extent in shape)]
         specs.append(tf.TensorSpec(extents, tf.as_dtype(dtype)))
     return specs

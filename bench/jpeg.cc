@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times our own decoder of JPEG beside libjpeg-turbo on real files, one core: whole pictures as RGB
+// and as gray, and the windows that ResNet's training crops (8 to 100 % of the area). The two take
+// turns file by file, and the fastest run of each file counts. Both must give the same bytes.
+//
+//   bench_jpeg FOLDER [rounds]
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <vector>
+
+#include "codec/codec.h"
+#include "codec/jpeg/plain_decoder.h"
+
+namespace {
+
+using namespace stoker;
+namespace fs = std::filesystem;
+using File = std::vector<uint8_t>;
+
+std::vector<File> load(const char* folder) {
+  std::vector<File> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    files.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    if (files.back().size() < 3 || files.back()[0] != 0xFF || files.back()[1] != 0xD8)
+      files.pop_back();
+  }
+  return files;
+}
+
+Window training_window(std::mt19937& random, const Shape& full) {
+  std::uniform_real_distribution<double> area(0.08, 1),
+      log_ratio(-std::log(4. / 3), std::log(4. / 3));
+  Window w = Window::all(full);
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const double size = area(random) * static_cast<double>(full[0] * full[1]);
+    const double ratio = std::exp(log_ratio(random));
+    const auto height = std::llround(std::sqrt(size / ratio));
+    const auto width = std::llround(std::sqrt(size * ratio));
+    if (height < 1 || width < 1 || height > full[0] || width > full[1]) continue;
+    w.begin[0] = std::uniform_int_distribution<int64_t>(0, full[0] - height)(random);
+    w.begin[1] = std::uniform_int_distribution<int64_t>(0, full[1] - width)(random);
+    w.end[0] = w.begin[0] + height;
+    w.end[1] = w.begin[1] + width;
+    break;
+  }
+  return w;
+}
+
+class Decoder {
+ public:
+  // Decodes and returns the microseconds.
+  double time(const EncodedImage& image, const Window& w, bool by_libjpeg, File& out) {
+    leave_plain_jpeg_to_libjpeg(by_libjpeg);
+    scratch_.reset();
+    out.resize(static_cast<size_t>(w.shape().volume()));
+    const View view = View::window(out.data(), DType::kUint8, w, image.type().shape, "HWC");
+    const auto begin = std::chrono::steady_clock::now();
+    image.codec->decode(image, view, w, scratch_);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() * 1e6;
+  }
+
+ private:
+  Arena scratch_;
+};
+
+bool race(const char* name, const std::vector<File>& files, ImageType type, bool is_window,
+          int rounds) {
+  std::mt19937 random(1);
+  Decoder decoder;
+  std::array<double, 2> sum = {};
+  for (const File& file : files) {
+    DecodeOptions options;
+    options.output_type = type;
+    const EncodedImage image = peek(file, options);
+    const Shape full = image.type().shape;
+    const Window w = is_window ? training_window(random, full) : Window::all(full);
+    std::array<double, 2> best = {1e30, 1e30};
+    std::array<File, 2> out;
+    for (int round = 0; round < rounds; ++round)
+      for (const size_t by_libjpeg : {0, 1})
+        best[by_libjpeg] =
+            std::min(best[by_libjpeg], decoder.time(image, w, by_libjpeg, out[by_libjpeg]));
+    if (out[0] != out[1]) return false;
+    for (const size_t i : {0, 1}) sum[i] += best[i] / static_cast<double>(files.size());
+  }
+  std::printf("%-16s %10.1f %14.1f %10.2f\n", name, sum[0], sum[1], sum[1] / sum[0]);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return std::fprintf(stderr, "bench_jpeg FOLDER [rounds]\n"), 2;
+  const std::vector<File> files = load(argv[1]);
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 10;
+  std::printf("%zu files, us   %10s %14s %10s\n", files.size(), "own", "libjpeg-turbo", "ratio");
+  const bool agree = race("whole, RGB", files, ImageType::kRGB, false, rounds) &&
+                     race("whole, gray", files, ImageType::kGray, false, rounds) &&
+                     race("windows, RGB", files, ImageType::kRGB, true, rounds);
+  if (!agree) std::fprintf(stderr, "the two decoders differ\n");
+  return agree ? 0 : 1;
+}

@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/plain_decoder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "codec/color.h"
+#include "codec/jpeg/plain_frame.h"
+#include "codec/jpeg/reader.h"
+#include "codec/jpeg/rows.h"
+#include "codec/jpeg/scan_reader.h"
+#include "kernels/jpeg/idct.h"
+#include "kernels/jpeg/upsample.h"
+#include "kernels/jpeg/ycc.h"
+
+namespace stoker {
+namespace {
+
+std::atomic<bool> leaves_all = false;
+
+struct Range {
+  int64_t begin = 0, end = 0;
+
+  int64_t size() const { return end - begin; }
+};
+
+// The MCUs that hold pixels [begin, end) of `full`, and those next to them in smooth upsampling.
+Range mcus_of(int64_t begin, int64_t end, int64_t full, int most_factor) {
+  if (begin == end) return {};
+  const int64_t margin = most_factor > 1 ? most_factor : 0, size = int64_t{8} * most_factor;
+  return {std::max<int64_t>(begin - margin, 0) / size,
+          (std::min(end + margin, full) + size - 1) / size};
+}
+
+// So many MCUs of a row are read, and become samples while a CPU's first cache still holds their
+// coefficients. They fill whole groups of blocks.
+constexpr int64_t kMcusAtOnce = 16;
+static_assert(kMcusAtOnce % jpeg::kBlocksInGroup == 0);
+
+// What is kept of a component: the coefficients of a few MCUs, the samples of a row of MCUs, as far
+// as the window needs it, and the last row of samples of the one above.
+struct Plane {
+  int16_t* coefficients = nullptr;  // null: nothing of it is needed
+  int64_t row_size = 0;  // of coefficients, in a row of blocks
+  int64_t stride = 0;  // of samples
+  uint8_t* samples = nullptr;  // the one row, and behind it the row of MCUs
+  jpeg::Component stored = {};  // the same
+  uint8_t* line = nullptr;  // a row of pixels, if samples are not pixels
+  int64_t surplus = 0;  // pixels of the line that are left of the view
+
+  int16_t* row_of_blocks(int64_t row) const { return coefficients + row * row_size; }
+};
+
+int64_t groups(int64_t blocks) {
+  return (blocks + jpeg::kBlocksInGroup - 1) / jpeg::kBlocksInGroup;
+}
+
+// Builds a table, unless another component did. Returns whether it was built now.
+template <class Table>
+bool build(Table*& table, const jpeg::HuffmanCode& code, Arena& scratch) {
+  if (table) return false;
+  table = scratch.array<Table>(1);
+  table->build(code);
+  return true;
+}
+
+class PlainDecoder {
+ public:
+  PlainDecoder(const EncodedImage& image, const PlainFrame& frame, const View& out,
+               int64_t judged_rows, Arena& scratch)
+      : f_(frame),
+        is_ycbcr_(image.info.is_ycbcr),
+        plan_(plan_color(stored_color(), image.options.output_type)),
+        out_(out),
+        columns_(mcus_of(out.origin[1], out.origin[1] + width(), f_.width, f_.most_across)),
+        rows_(mcus_of(out.origin[0], out.origin[0] + height(), f_.height, f_.most_down)),
+        judged_(std::min(f_.mcus_down(), judged_mcu_rows(judged_rows, f_.height, f_.row_factor) *
+                                             f_.row_factor / f_.most_down)),
+        judges_all_(judged_rows >= f_.height),
+        scan_(image.bytes, frame, scratch),
+        writer_(out, plan_.convert, channels(), scratch) {
+    make_planes(scratch);
+    make_mcus(scratch);
+  }
+
+  bool decode() {
+    scan_.start({.offset = f_.data});
+    for (int64_t row = 0; row < std::max(rows_.end, judged_); ++row) {
+      if (row < rows_.begin || row >= rows_.end) {
+        if (!scan_.read(skipped_, 0, f_.mcus_across())) return false;
+      } else if (!decode_row(row)) {
+        return false;
+      }
+      if (!has_usual_predictors()) return false;
+    }
+    return !judges_all_ || scan_.is_at_end();
+  }
+
+ private:
+  J_COLOR_SPACE stored_color() const {
+    return f_.count == 1 ? JCS_GRAYSCALE : is_ycbcr_ ? JCS_YCbCr : JCS_RGB;
+  }
+  int channels() const { return plan_.decoded == JCS_GRAYSCALE ? 1 : 3; }
+  int64_t height() const { return out_.shape.volume() ? out_.shape[0] : 0; }
+  int64_t width() const { return out_.shape.volume() ? out_.shape[1] : 0; }
+  // Gray of YCbCr is Y.
+  bool needs(int component) const {
+    return rows_.size() > 0 && (component == 0 || !is_ycbcr_ || plan_.decoded != JCS_GRAYSCALE);
+  }
+  int across(int c) const { return f_.most_across / f_.components[c].across; }
+  int down(int c) const { return f_.most_down / f_.components[c].down; }
+  // The last row of pixels of a row of MCUs waits for the samples below it.
+  bool waits() const {
+    for (int c = 0; c < f_.count; ++c)
+      if (needs(c) && down(c) == 2) return true;
+    return false;
+  }
+
+  void make_planes(Arena& scratch);
+  void make_mcus(Arena& scratch);
+  bool decode_row(int64_t row);
+  bool decode_mcus(Range mcus);
+  void write_rows(int64_t row);
+  const uint8_t* pixels(int component, int64_t row, int64_t y);
+  void write_colors(const uint8_t* const (&from)[3], uint8_t* to) const;
+  bool has_usual_predictors();
+
+  const PlainFrame& f_;
+  bool is_ycbcr_;
+  ColorPlan plan_;
+  const View& out_;
+  Range columns_, rows_;  // MCUs that are decoded
+  int64_t judged_;  // rows of MCUs
+  bool judges_all_;
+  ScanReader scan_;
+  RowWriter writer_;
+  Plane planes_[3];
+  int16_t* coefficients_ = nullptr;  // of all planes
+  size_t coefficients_size_ = 0;
+  jpeg::Mcu decoded_, skipped_;
+  int64_t written_ = 0;  // rows of pixels
+};
+
+void PlainDecoder::make_planes(Arena& scratch) {
+  size_t size = 0;
+  for (int c = 0; c < f_.count; ++c) {
+    if (!needs(c)) continue;
+    Plane& p = planes_[c];
+    const PlainFrame::Component& of = f_.components[c];
+    p.row_size = kMcusAtOnce * of.across * 64;
+    p.stride = 8 * jpeg::kBlocksInGroup * groups(columns_.size() * of.across);
+    p.samples = scratch.array<uint8_t>(static_cast<size_t>(p.stride * (8 * of.down + 1)));
+    p.stored = {.samples = p.samples,
+                .stride = p.stride,
+                .first_row = 0,
+                .first_column = columns_.begin * 8 * of.across,
+                .rows = (f_.height + down(c) - 1) / down(c),
+                .columns = (f_.width + across(c) - 1) / across(c),
+                .down = down(c),
+                .across = across(c)};
+    p.surplus = out_.origin[1] % across(c);
+    if (across(c) > 1 || down(c) > 1)
+      p.line = scratch.array<uint8_t>(static_cast<size_t>(columns_.size() * f_.mcu_width()));
+    size += static_cast<size_t>(of.down * p.row_size);
+  }
+  coefficients_size_ = size;
+  int16_t* at = coefficients_ = scratch.array<int16_t>(size);
+  for (int c = 0; c < f_.count; ++c)
+    if (needs(c)) {
+      planes_[c].coefficients = at;
+      at = planes_[c].row_of_blocks(f_.components[c].down);
+    }
+}
+
+void PlainDecoder::make_mcus(Arena& scratch) {
+  const bool skips = columns_.size() < f_.mcus_across() || rows_.begin > 0 || rows_.end < judged_ ||
+                     !needs(f_.count - 1);
+  jpeg::DcTable* dc[4] = {};
+  jpeg::AcTable* ac[4] = {};
+  for (int c = 0; c < f_.count; ++c) {
+    const PlainFrame::Component& of = f_.components[c];
+    build(dc[of.dc_code], f_.dc_codes[of.dc_code], scratch);
+    if (build(ac[of.ac_code], f_.ac_codes[of.ac_code], scratch) && skips)
+      ac[of.ac_code]->build_skips();
+    for (int y = 0; y < of.down; ++y)
+      for (int x = 0; x < of.across; ++x) {
+        jpeg::McuBlock block{.dc = dc[of.dc_code],
+                             .ac = ac[of.ac_code],
+                             .predictor = scan_.predictor(c),
+                             .row = nullptr,
+                             .across = of.across,
+                             .first = x};
+        skipped_.blocks[skipped_.count++] = block;
+        if (needs(c)) block.row = planes_[c].row_of_blocks(y);
+        decoded_.blocks[decoded_.count++] = block;
+      }
+  }
+}
+
+bool PlainDecoder::decode_row(int64_t row) {
+  for (int c = 0; c < f_.count; ++c)
+    if (const Plane& p = planes_[c]; needs(c))
+      std::memcpy(p.samples, p.samples + 8 * f_.components[c].down * p.stride,
+                  static_cast<size_t>(p.stride));
+  if (!scan_.read(skipped_, 0, columns_.begin)) return false;
+  for (int64_t x = 0; x < columns_.size(); x += kMcusAtOnce)
+    if (!decode_mcus({x, std::min(x + kMcusAtOnce, columns_.size())})) return false;
+  const bool is_last = row + 1 == rows_.end && row >= judged_;
+  if (!is_last && !scan_.read(skipped_, columns_.end, f_.mcus_across())) return false;
+  write_rows(row);
+  return true;
+}
+
+// MCUs by their places in the window.
+bool PlainDecoder::decode_mcus(Range mcus) {
+  std::memset(coefficients_, 0, coefficients_size_ * sizeof *coefficients_);
+  if (!scan_.read(decoded_, 0, mcus.size())) return false;
+  for (int c = 0; c < f_.count; ++c) {
+    if (!needs(c)) continue;
+    const Plane& p = planes_[c];
+    const PlainFrame::Component& of = f_.components[c];
+    uint8_t* const to = p.samples + p.stride + 8 * of.across * mcus.begin;
+    for (int r = 0; r < of.down; ++r)
+      if (!jpeg::inverse_transform(p.row_of_blocks(r), groups(mcus.size() * of.across),
+                                   of.quanta.data(), to + 8 * r * p.stride, p.stride))
+        return false;
+  }
+  return true;
+}
+
+// Writes the rows of pixels that have become ready.
+void PlainDecoder::write_rows(int64_t row) {
+  const bool is_last = row + 1 == f_.mcus_down();
+  const int64_t ready = is_last ? f_.height : (row + 1) * f_.mcu_height() - waits();
+  const int64_t end = std::min(ready - out_.origin[0], out_.shape[0]);
+  for (; written_ < end; ++written_) {
+    const uint8_t* from[3] = {};
+    for (int c = 0; c < f_.count; ++c)
+      if (needs(c)) from[c] = pixels(c, row, out_.origin[0] + written_);
+    write_colors(from, writer_.next());
+    writer_.written();
+  }
+}
+
+// The component in the row y of pixels, at the columns of the view, while `row` is in the planes.
+const uint8_t* PlainDecoder::pixels(int component, int64_t row, int64_t y) {
+  Plane& p = planes_[component];
+  p.stored.first_row = row * 8 * f_.components[component].down - 1;
+  const int64_t begin = out_.origin[1];
+  if (!p.line) return p.stored.row(y) + begin;
+  jpeg::upsample(p.stored, y, begin - p.surplus, begin + out_.shape[1], p.line);
+  return p.line + p.surplus;
+}
+
+void PlainDecoder::write_colors(const uint8_t* const (&from)[3], uint8_t* to) const {
+  const int64_t n = out_.shape[1];
+  const bool is_bgr = plan_.decoded == JCS_EXT_BGR, is_gray = plan_.decoded == JCS_GRAYSCALE;
+  if (is_gray && (f_.count == 1 || is_ycbcr_)) {
+    std::memcpy(to, from[0], static_cast<size_t>(n));
+  } else if (is_gray) {
+    for (int64_t x = 0; x < n; ++x) to[x] = luma(from[0][x], from[1][x], from[2][x]);
+  } else if (is_ycbcr_) {
+    jpeg::ycc_to_rgb(from[0], from[1], from[2], to, n, is_bgr);
+  } else {
+    const int next = f_.count == 1 ? 0 : 1;  // gray is the same in all three
+    const uint8_t *a = from[0], *b = from[next], *c = from[2 * next];
+    if (is_bgr) std::swap(a, c);
+    for (int64_t x = 0; x < n; ++x) to[3 * x] = a[x], to[3 * x + 1] = b[x], to[3 * x + 2] = c[x];
+  }
+}
+
+// No picture has others. So they cannot overflow either.
+bool PlainDecoder::has_usual_predictors() {
+  for (int c = 0; c < f_.count; ++c)
+    if (*scan_.predictor(c) != static_cast<int16_t>(*scan_.predictor(c))) return false;
+  return true;
+}
+
+}  // namespace
+
+bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t judged_rows,
+                       Arena& scratch) {
+  if (image.jpeg.use_fast_idct || leaves_all.load(std::memory_order_relaxed)) return false;
+  const std::optional<PlainFrame> frame = read_plain_frame(image.bytes);
+  if (!frame || frame->height != image.info.stored_height ||
+      frame->width != image.info.stored_width)
+    return false;
+  return PlainDecoder(image, *frame, stored, judged_rows, scratch).decode();
+}
+
+void leave_plain_jpeg_to_libjpeg(bool all) { leaves_all = all; }
+
+}  // namespace stoker

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Our own decoder of JPEG, for undamaged plain files: Note [Plain files] of plain_frame.h.
+#pragma once
+#include <cstdint>
+
+#include "codec/codec.h"
+
+namespace stoker {
+
+// Fills a view in stored coordinates with the pixels that libjpeg-turbo would give, and judges so
+// many rows from the top. Returns false where the file, or what is read of it, is not an undamaged
+// plain file; then the view holds anything and nothing is said about the file. Throws what
+// `scratch` throws. Thread-safe.
+[[nodiscard]] bool decode_plain_jpeg(const EncodedImage& image, const View& stored,
+                                     int64_t judged_rows, Arena& scratch);
+
+// For tests and benchmarks: from now on all files are left to libjpeg-turbo, or not. Thread-safe.
+void leave_plain_jpeg_to_libjpeg(bool all);
+
+}  // namespace stoker

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/scan_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "codec/jpeg/segments.h"
+#include "kernels/jpeg/unstuff.h"
+
+namespace stoker {
+namespace {
+
+// Large against an MCU, small against a cache.
+constexpr int64_t kLoaded = 32 << 10;
+// A reader may be so far behind the end of the data without having used what follows it.
+constexpr int64_t kAhead = 8;
+constexpr int64_t kZeros = jpeg::kMostBytesOfMcu + kAhead;
+constexpr int64_t kBuffer = jpeg::kMostBytesOfMcu + kLoaded + jpeg::kUnstuffSlack + kZeros;
+
+}  // namespace
+
+ScanReader::ScanReader(std::span<const uint8_t> bytes, const PlainFrame& frame, Arena& scratch)
+    : bytes_(bytes),
+      interval_(frame.restart_interval ? frame.restart_interval
+                                       : std::numeric_limits<int64_t>::max()),
+      buffer_(scratch.array<uint8_t>(kBuffer)) {}
+
+void ScanReader::start(const ScanPlace& place) {
+  predictors_ = place.predictors;
+  left_of_interval_ = interval_ - place.mcu % interval_;
+  next_restart_ = static_cast<int>(place.mcu / interval_ % 8);
+  load_from(place.offset);
+  reader_ = jpeg::bits_at(buffer_, place.bit);
+}
+
+void ScanReader::load_from(size_t offset) {
+  at_ = offset;
+  reader_ = {.next = buffer_};
+  end_ = buffer_;
+  load();
+}
+
+// Puts more data behind what is not used yet, which is less than an MCU may need.
+void ScanReader::load() {
+  const auto kept = std::max<int64_t>(end_ - reader_.next, 0);
+  std::memmove(buffer_, reader_.next, static_cast<size_t>(kept));
+  reader_.next = buffer_;
+  const jpeg::Unstuffed more = jpeg::unstuff(
+      bytes_.data() + at_, static_cast<int64_t>(bytes_.size() - at_), buffer_ + kept, kLoaded);
+  at_ += static_cast<size_t>(more.read);
+  uint8_t* const end = buffer_ + kept + more.written;
+  is_all_ = more.written < kLoaded;
+  if (is_all_) std::memset(end, 0, kZeros);
+  end_ = end;
+  limit_ = is_all_ ? end + kAhead : end - jpeg::kMostBytesOfMcu;
+}
+
+bool ScanReader::read(const jpeg::Mcu& mcu, int64_t begin, int64_t end) {
+  while (begin < end) {
+    if (left_of_interval_ == 0 && !pass_marker()) return false;
+    const int64_t want = begin + std::min(end - begin, left_of_interval_);
+    const jpeg::McusRead got = jpeg::read_mcus(mcu, begin, want, limit_, reader_);
+    if (!got.is_good || reader_.left(end_) < 0) return false;
+    left_of_interval_ -= got.end - begin;
+    begin = got.end;
+    if (begin == want) continue;
+    if (is_all_) return false;
+    load();
+  }
+  return true;
+}
+
+// Whether a marker follows without more than the bits that fill a byte.
+bool ScanReader::leads_to_marker() {
+  if (reader_.left(end_) > 7) return false;
+  if (!is_all_) load();
+  return reader_.left(end_) <= 7;
+}
+
+// The marker behind what was loaded; 0 if there is none.
+uint8_t ScanReader::marker() const {
+  size_t at = at_;
+  while (at < bytes_.size() && bytes_[at] == 0xFF) ++at;
+  return at < bytes_.size() && at > at_ ? bytes_[at] : 0;
+}
+
+bool ScanReader::pass_marker() {
+  if (!leads_to_marker() || marker() != kRst0 + next_restart_) return false;
+  next_restart_ = (next_restart_ + 1) % 8;
+  left_of_interval_ = interval_;
+  predictors_ = {};
+  while (bytes_[at_] == 0xFF) ++at_;
+  load_from(at_ + 1);
+  return true;
+}
+
+bool ScanReader::is_at_end() { return leads_to_marker() && marker() == kEoi; }
+
+}  // namespace stoker

@@ -1,0 +1,330 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks are coded bit by bit with random codes, and decoded by every SIMD target.
+#include "kernels/jpeg/entropy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "kernels/jpeg/idct.h"
+#include "kernels/jpeg/unstuff.h"
+#include "kernels/jpeg/zigzag.h"
+#include "kernels/rows/rows_testing.h"
+
+namespace stoker {
+namespace {
+
+using Bits = std::vector<bool>;
+using Block = std::vector<int>;  // 64 coefficients in zigzag order
+
+void put(Bits& to, uint32_t value, int count) {
+  for (int i = count - 1; i >= 0; --i) to.push_back(value >> i & 1);
+}
+
+// A code for some symbols, as a file defines it, and what it codes.
+struct Code {
+  std::vector<uint8_t> counts = std::vector<uint8_t>(16), symbols;
+  uint32_t words[256] = {};
+  int lengths[256] = {};
+
+  // Requires: the lengths, which ascend, leave a word of ones free.
+  Code(const std::vector<uint8_t>& symbols, const std::vector<int>& of_symbols) : symbols(symbols) {
+    uint32_t word = 0;
+    for (size_t i = 0; i < symbols.size(); ++i) {
+      if (i > 0) word = (word + 1) << (of_symbols[i] - of_symbols[i - 1]);
+      words[symbols[i]] = word;
+      lengths[symbols[i]] = of_symbols[i];
+      ++counts[static_cast<size_t>(of_symbols[i] - 1)];
+    }
+  }
+  jpeg::HuffmanCode defined() const { return {counts.data(), symbols.data()}; }
+  void put_symbol(Bits& to, int symbol) const { put(to, words[symbol], lengths[symbol]); }
+};
+
+int size_of(int value) {
+  int size = 0;
+  for (int v = std::abs(value); v > 0; v /= 2) ++size;
+  return size;
+}
+void put_value(Bits& to, int value, int size) {
+  put(to, static_cast<uint32_t>(value < 0 ? value + (1 << size) - 1 : value), size);
+}
+
+void put_block(Bits& to, const Code& dc, const Code& ac, int difference, const Block& block) {
+  dc.put_symbol(to, size_of(difference));
+  put_value(to, difference, size_of(difference));
+  int zeros = 0;
+  for (size_t k = 1; k < 64; ++k) {
+    if (block[k] == 0) {
+      ++zeros;
+      continue;
+    }
+    for (; zeros > 15; zeros -= 16) ac.put_symbol(to, 0xF0);
+    ac.put_symbol(to, zeros * 16 + size_of(block[k]));
+    put_value(to, block[k], size_of(block[k]));
+    zeros = 0;
+  }
+  if (zeros > 0) ac.put_symbol(to, 0);
+}
+
+struct Tables {
+  std::unique_ptr<jpeg::DcTable> dc = std::make_unique<jpeg::DcTable>();
+  std::unique_ptr<jpeg::AcTable> ac = std::make_unique<jpeg::AcTable>();
+
+  Tables(const Code& dc_code, const Code& ac_code) {
+    dc->build(dc_code.defined());
+    ac->build(ac_code.defined());
+    ac->build_skips();
+  }
+};
+
+// The bits as bytes, with zeros behind them.
+std::vector<uint8_t> bytes_of(const Bits& bits) {
+  std::vector<uint8_t> bytes(bits.size() / 8 + 1 + static_cast<size_t>(jpeg::kMostBytesOfMcu));
+  for (size_t i = 0; i < bits.size(); ++i)
+    if (bits[i]) bytes[i / 8] = static_cast<uint8_t>(bytes[i / 8] | 0x80 >> i % 8);
+  return bytes;
+}
+
+class EntropyOnTarget : public test::OnTarget {
+ protected:
+  // Lengths of all kinds: `steep` codes have short words, and words of 16 bits.
+  Code random_code(std::vector<uint8_t> symbols, bool steep) {
+    std::shuffle(symbols.begin(), symbols.end(), rng_);
+    std::vector<int> lengths;
+    int length = steep ? 1 : 2, free = 1 << length;
+    for (size_t left = symbols.size(); left > 0; --left) {
+      // Longer words from here on, until there are enough of them, and one to spare.
+      while (length < 16 && (free < 2 || pick(0, 2) == 0 ||
+                             (int64_t{free} - 1) << (16 - length) <= static_cast<int64_t>(left)))
+        ++length, free *= 2;
+      lengths.push_back(length);
+      --free;
+    }
+    return Code(symbols, lengths);
+  }
+  Code random_dc(bool steep) {
+    std::vector<uint8_t> symbols;
+    for (uint8_t s = 0; s <= jpeg::kLargestDc; ++s) symbols.push_back(s);
+    return random_code(symbols, steep);
+  }
+  Code random_ac(bool steep) {
+    std::vector<uint8_t> symbols = {0, 0xF0};
+    for (int zeros = 0; zeros < 16; ++zeros)
+      for (int size = 1; size <= jpeg::kLargestAc; ++size)
+        symbols.push_back(static_cast<uint8_t>(zeros * 16 + size));
+    return random_code(symbols, steep);
+  }
+  // Values of at most `most` bits, a share of them zeros.
+  Block random_block(int64_t zeros_of_16, int64_t most) {
+    Block block(64);
+    for (size_t k = 1; k < 64; ++k) {
+      const int64_t range = int64_t{1} << pick(1, most);
+      if (pick(0, 15) >= zeros_of_16) block[k] = static_cast<int>(pick(1 - range, range - 1));
+    }
+    return block;
+  }
+};
+
+// Four blocks in an MCU, of which one is in the second row and one is only passed over.
+TEST_P(EntropyOnTarget, ReadsWhatWasCoded) {
+  for (int round = 0; round < 60; ++round) {
+    const Code dc = random_dc(round % 2), ac = random_ac(round % 3 == 0);
+    const Tables tables(dc, ac);
+    constexpr int64_t kMcus = 7;
+    alignas(64) int16_t rows[2][4 * jpeg::kGroupSize] = {};
+    int32_t predictors[2] = {3, -4};
+    jpeg::Mcu mcu{.count = 4};
+    mcu.blocks[0] = {tables.dc.get(), tables.ac.get(), &predictors[0], rows[0], 2, 0};
+    mcu.blocks[1] = {tables.dc.get(), tables.ac.get(), &predictors[0], rows[0], 2, 1};
+    mcu.blocks[2] = {tables.dc.get(), tables.ac.get(), &predictors[1], nullptr, 1, 0};
+    mcu.blocks[3] = {tables.dc.get(), tables.ac.get(), &predictors[1], rows[1], 1, 0};
+    std::vector<Block> blocks;
+    const int begin = static_cast<int>(pick(0, 7));
+    Bits bits(static_cast<size_t>(begin));
+    int want[2] = {3, -4};
+    for (int64_t b = 0; b < 4 * kMcus; ++b) {
+      Block block = random_block(pick(0, 16), pick(1, jpeg::kLargestAc));
+      const int difference = static_cast<int>(pick(-2047, 2047));
+      put_block(bits, dc, ac, difference, block);
+      block[0] = want[b % 4 / 2] += difference;
+      blocks.push_back(block);
+    }
+    const auto data = bytes_of(bits);
+    jpeg::BitReader reader = jpeg::bits_at(data.data(), begin);
+    const jpeg::McusRead read = jpeg::read_mcus(mcu, 0, kMcus, data.data() + data.size(), reader);
+    ASSERT_TRUE(read.is_good);
+    ASSERT_EQ(read.end, kMcus);
+    EXPECT_EQ(reader.left(data.data()), -static_cast<int64_t>(bits.size()));
+    for (int64_t b = 0; b < 4 * kMcus; ++b) {
+      if (b % 4 == 2) continue;
+      const int64_t at = b % 4 == 3 ? b / 4 : b / 4 * 2 + b % 4;
+      const int16_t* got = rows[b % 4 == 3] + at / 4 * jpeg::kGroupSize + at % 4 * 8;
+      for (size_t k = 0; k < 64; ++k)
+        ASSERT_EQ(got[jpeg::kZigzag[k] / 8 * 32 + jpeg::kZigzag[k] % 8],
+                  static_cast<int16_t>(blocks[static_cast<size_t>(b)][k]))
+            << "block " << b << ", position " << k;
+    }
+    EXPECT_EQ(predictors[0], want[0]);
+    EXPECT_EQ(predictors[1], want[1]);
+  }
+}
+
+// Blocks that are passed over in a row end where they end, whatever symbols share an entry.
+TEST_P(EntropyOnTarget, PassesOverBlocks) {
+  for (int round = 0; round < 60; ++round) {
+    const Code dc = random_dc(round % 2), ac = random_ac(round % 3 == 0);
+    const Tables tables(dc, ac);
+    int32_t predictor = 0;
+    jpeg::Mcu mcu{.count = 1};
+    mcu.blocks[0] = {tables.dc.get(), tables.ac.get(), &predictor, nullptr, 1, 0};
+    Bits bits;
+    constexpr int kBlocks = 40;
+    int sum = 0;
+    for (int b = 0; b < kBlocks; ++b) {
+      const int difference = static_cast<int>(pick(-100, 100));
+      // Full blocks and those that end after 16 zeros, too.
+      Block block = random_block(pick(0, 4) ? pick(0, 16) : 0, pick(1, 3));
+      if (pick(0, 2) == 0) block[63] = 1;
+      put_block(bits, dc, ac, difference, block);
+      sum += difference;
+    }
+    const auto data = bytes_of(bits);
+    jpeg::BitReader reader = jpeg::bits_at(data.data(), 0);
+    ASSERT_TRUE(jpeg::read_mcus(mcu, 0, kBlocks, data.data() + data.size(), reader).is_good);
+    EXPECT_EQ(reader.left(data.data()), -static_cast<int64_t>(bits.size()));
+    EXPECT_EQ(predictor, sum);
+  }
+}
+
+// Read as a block and passed over.
+TEST_P(EntropyOnTarget, NoticesWhatIsNoBlock) {
+  const Code dc({0, 1, 12}, {1, 2, 3}), ac({0x00, 0x01, 0xF0, 0x0B, 0xE1}, {2, 2, 3, 4, 12});
+  const Tables tables(dc, ac);
+  const auto is_good = [&](const Bits& bits, bool reads) {
+    alignas(64) int16_t row[jpeg::kGroupSize] = {};
+    int32_t predictor = 0;
+    jpeg::Mcu mcu{.count = 1};
+    mcu.blocks[0] = {tables.dc.get(), tables.ac.get(), &predictor, reads ? row : nullptr, 1, 0};
+    const auto data = bytes_of(bits);
+    jpeg::BitReader reader = jpeg::bits_at(data.data(), 0);
+    return jpeg::read_mcus(mcu, 0, 1, data.data() + data.size(), reader).is_good;
+  };
+  const auto block = [&](const std::vector<int>& symbols) {
+    Bits bits;
+    dc.put_symbol(bits, 0);
+    for (const int s : symbols) {
+      ac.put_symbol(bits, s);
+      put(bits, 1, s % 16);
+    }
+    return bits;
+  };
+  Bits bad_dc, large_dc, bad_ac;
+  put(bad_dc, 7, 3);
+  dc.put_symbol(large_dc, 12);
+  dc.put_symbol(bad_ac, 0);
+  put(bad_ac, 0xFFFF, 16);
+  std::vector<int> full(63, 0x01), overfull(62, 0x01), zeros_at_end(47, 0x01);
+  overfull.insert(overfull.end(), {0xE1});
+  zeros_at_end.push_back(0xF0);
+  std::vector<int> zeros_behind(48, 0x01);
+  zeros_behind.push_back(0xF0);
+  for (const bool reads : {false, true}) {
+    EXPECT_TRUE(is_good(block({0x00}), reads));
+    EXPECT_TRUE(is_good(block({0xE1, 0xE1, 0x00}), reads));
+    EXPECT_TRUE(is_good(block(full), reads));
+    EXPECT_TRUE(is_good(block(zeros_at_end), reads));
+    EXPECT_FALSE(is_good(block(zeros_behind), reads));
+    EXPECT_FALSE(is_good(block(overfull), reads));
+    EXPECT_FALSE(is_good(block({0xF0, 0xF0, 0xF0, 0xF0}), reads));
+    EXPECT_FALSE(is_good(block({0x0B, 0x00}), reads)) << "a value of 11 bits";
+    EXPECT_FALSE(is_good(bad_dc, reads));
+    EXPECT_FALSE(is_good(large_dc, reads));
+    EXPECT_FALSE(is_good(bad_ac, reads));
+  }
+}
+
+TEST_P(EntropyOnTarget, StopsAtTheLimit) {
+  const Code dc({0, 1}, {1, 2}), ac({0x00, 0x01}, {1, 2});
+  const Tables tables(dc, ac);
+  int32_t predictor = 0;
+  jpeg::Mcu mcu{.count = 1};
+  mcu.blocks[0] = {tables.dc.get(), tables.ac.get(), &predictor, nullptr, 1, 0};
+  const std::vector<uint8_t> zeros(4000);  // blocks of two bits
+  jpeg::BitReader reader = jpeg::bits_at(zeros.data(), 0);
+  const jpeg::McusRead read = jpeg::read_mcus(mcu, 0, 1 << 20, zeros.data() + 100, reader);
+  EXPECT_TRUE(read.is_good);
+  EXPECT_GE(read.end, 4 * (100 - 8));
+  EXPECT_LE(read.end, 4 * (100 + 8));
+  const jpeg::McusRead more = jpeg::read_mcus(mcu, read.end, 1 << 20, zeros.data() + 100, reader);
+  EXPECT_EQ(more.end, read.end);
+}
+
+// No bits lead a reader further than a block can reach.
+TEST_P(EntropyOnTarget, RandomBitsStayWithinBounds) {
+  for (int round = 0; round < 300; ++round) {
+    const Tables tables(random_dc(round % 2), random_ac(round % 3 == 0));
+    alignas(64) int16_t row[jpeg::kGroupSize] = {};
+    int32_t predictor = 0;
+    jpeg::Mcu mcu{.count = 1};
+    mcu.blocks[0] = {tables.dc.get(), tables.ac.get(), &predictor, round % 2 ? row : nullptr, 1, 0};
+    const auto data = noise<uint8_t>(static_cast<size_t>(jpeg::kMostBytesOfMcu));
+    jpeg::BitReader reader = jpeg::bits_at(data.data(), 0);
+    jpeg::read_mcus(mcu, 0, 1, data.data(), reader);
+    EXPECT_LE(-reader.left(data.data()), 8 * jpeg::kMostBytesOfBlock);
+  }
+}
+
+TEST_P(EntropyOnTarget, DataLosesItsStuffing) {
+  for (int round = 0; round < 400; ++round) {
+    std::vector<uint8_t> plain, stuffed;
+    const int64_t size = pick(0, 300), rarity = pick(1, 100);
+    for (int64_t i = 0; i < size; ++i) {
+      plain.push_back(static_cast<uint8_t>(pick(0, rarity) ? pick(0, 254) : 255));
+      stuffed.push_back(plain.back());
+      if (plain.back() == 255) stuffed.push_back(0);
+    }
+    const size_t data = stuffed.size();
+    // A marker, an FF that is the last byte, or the end.
+    if (round % 3 == 0) stuffed.insert(stuffed.end(), {0xFF, 0xD0, 1, 2, 0xFF, 0, 3});
+    if (round % 3 == 1) stuffed.push_back(0xFF);
+    const int64_t room = round % 2 ? 1000 : pick(0, size);
+    std::vector<uint8_t> out(static_cast<size_t>(room + jpeg::kUnstuffSlack));
+    const jpeg::Unstuffed got =
+        jpeg::unstuff(stuffed.data(), static_cast<int64_t>(stuffed.size()), out.data(), room);
+    ASSERT_GE(got.written, std::min(size, room));
+    ASSERT_LE(got.written, std::min(size, room + jpeg::kUnstuffSlack));
+    if (got.written == size) {
+      EXPECT_EQ(got.read, static_cast<int64_t>(data));
+    }
+    EXPECT_TRUE(std::equal(plain.begin(), plain.begin() + got.written, out.begin()));
+  }
+}
+
+TEST(HuffmanCode, IsValidUnlessItHasTooManyWordsOrOnesOnly) {
+  uint8_t counts[16] = {1};
+  const uint8_t symbols[256] = {};
+  const jpeg::HuffmanCode code{counts, symbols};
+  EXPECT_TRUE(code.is_valid());
+  counts[0] = 2;
+  EXPECT_FALSE(code.is_valid());
+  counts[0] = 1, counts[1] = 1;
+  EXPECT_TRUE(code.is_valid());
+  counts[1] = 2;
+  EXPECT_FALSE(code.is_valid());
+  counts[1] = 0, counts[15] = 255;
+  EXPECT_TRUE(code.is_valid());
+  EXPECT_EQ(code.size(), 256);
+  counts[14] = 1;
+  EXPECT_FALSE(code.is_valid()) << "257 symbols";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EntropyOnTarget, ::testing::ValuesIn(test::all_instructions()),
+                         [](const auto& p) { return p.param.name(); });
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The colours of JPEG files become RGB, bit for bit as by libjpeg-turbo.
+#pragma once
+#include <cstdint>
+
+namespace stoker::jpeg {
+
+// Makes n pixels of three bytes: red, green and blue, or with `blue_first` in the other order.
+// Writes nothing behind them.
+void ycc_to_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, uint8_t* out, int64_t n,
+                bool blue_first);
+
+}  // namespace stoker::jpeg

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "run/affinity.h"
+#include "run/options.h"
+
+namespace stoker {
+
+// The settings in use, and what follows from them.
+struct ExecutorOptions {
+  // Without those that leave it to the pipeline: batch_size, num_threads, io_threads and seed are
+  // there, and memory_limit is not 0.
+  PipelineOptions settings;
+  int device_id = 0;  // of the device stage
+  // Bytes: see Note [Shares of the budget] (run/memory_shares.h).
+  size_t output_limit = 0, scratch_limit = 0, read_ahead_limit = 0, device_limit = SIZE_MAX;
+  std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
+};
+
+}  // namespace stoker
