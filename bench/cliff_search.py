@@ -45,7 +45,7 @@ LEAST = 0.3e-6  # seconds for a sample; less cannot be told from nothing
 CLIFF = 2.0  # ratios from here on are printed
 AGAIN = 50  # the worst cases are timed once more, as another program may have been in the way
 
-# How the elements of what is fed may lie. What is not dense is copied before an operator sees it.
+# The element order of what is fed. What is not dense is copied before an operator sees it.
 STRIDES: dict[str, Callable[[Array], Array]] = {
     "dense": lambda a: a,
     "rows reversed": lambda a: a[::-1],
@@ -53,8 +53,7 @@ STRIDES: dict[str, Callable[[Array], Array]] = {
     "cropped": lambda a: np.pad(a, 1)[(slice(1, -1),) * a.ndim],
     "transposed": lambda a: np.ascontiguousarray(a.T).T,
 }
-# Operators see gaps between the rows behind a slice, which copies nothing by itself. All channels
-# stay: gaps between those are another matter.
+# A slice copies nothing, so operators see gaps between its rows. All channels stay.
 BEHIND_SLICE = "behind a slice"
 
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads a saved list of 1.28 million files. Compares the time with a plain loop over its lines, and
-// shows the memory that the list takes.
+// Times the loading of a list of 1.28 million files beside a loop over its lines, and its memory.
 #include <unistd.h>
 
 #include <algorithm>

@@ -33,8 +33,8 @@ class CocoSet {
 
   // Parses JSON. `shown`: its name in errors. Throws GraphError, with a byte, for what is no JSON,
   // for members that are missing or there twice, for images and categories without an id, for
-  // different images with the same id, and for wanted pictures that are not there. Anything else
-  // that is wrong is kept: Note [Odd values].
+  // different images with the same id, and where no wanted picture is there. Anything else that is
+  // wrong is kept: Note [Odd values].
   CocoSet(std::string_view json, const std::string& shown, const CocoOptions& options);
 
   // The parsed annotations in a form that is read faster. It holds everything, so options still
