@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # fuzz/<stem>_fuzz.cc becomes the program <stem>_fuzz: for libFuzzer with STOKER_FUZZ, else one that
-# only runs the seeds. Either way a test runs the seeds, so that a defect once found stays mended.
+# only runs the seeds. A test runs the seeds, so that a defect once found stays mended.
 enable_testing()
 file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*_fuzz.cc)
 foreach(source IN LISTS targets)
@@ -20,6 +20,6 @@ foreach(source IN LISTS targets)
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(seeds/${name} PROPERTIES TIMEOUT 300 LABELS stoker_fuzz_test)
 endforeach()
-# Tests and tools know all of them by one name, as they know the other test programs.
+# Tests and tools know them by one name, as they know the other test programs.
 list(TRANSFORM targets REPLACE ".*/([a-z_]+)\\.cc$" "\\1" OUTPUT_VARIABLE programs)
 add_custom_target(stoker_fuzz_test DEPENDS ${programs})

@@ -106,7 +106,6 @@ def picture_record(index: int, labels: Sequence[float], picture: bytes) -> bytes
     return head + struct.pack(f"<{len(labels)}f", *labels) + picture
 
 
-# Messages of Protocol Buffers.
 
 
 def varint(value: int) -> bytes:

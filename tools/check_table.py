@@ -13,12 +13,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-# C++ test programs, without "stoker_" before and "_test" behind: one for each of these folders of
-# src/, and some more.
+# C++ test programs, without "stoker_" and "_test": one for each of these folders of src/, and more.
 FOLDERS = "base memory device batch io stores codec kernels op graph run"
 PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture fuzz"
 
-# The folders of tests/ that hold more than tests: what theirs share concerns them all.
+# What tests in these folders of tests/ share concerns them all.
 SHARING = """
     compat conditionals conformance definition faults formats frameworks gpu new_operators pipelines
     stores user_code
@@ -153,7 +152,6 @@ ROWS = [
     Row("src/run/*", "run", f"running/test_running.py {STATES} {RUNNING}"),
     Row("src/README.md"),
     Row("src/*", PROGRAMS, "examples/test_cpp_example.py"),
-    # The Python module and the package.
     Row("bindings/feed.cc bindings/arrays.*", python=f"{FEEDS} {USER_CODE}"),
     Row("bindings/functions.*", python=USER_CODE),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
@@ -226,7 +224,6 @@ ROWS = [
     Row("python/stoker/frameworks/*", python="frameworks/test_epochs.py frameworks"),
     Row("python/stoker/README.md", python="tools/test_python_imports.py"),
     Row("python/*", python=f"tools/test_python_imports.py {DEFINING} {RUNNING}"),
-    # Tests, and what they share.
     Row("tests/*/test_*.py", python=ITSELF),
     Row("tests/oracles/*", python=OPERATOR),
     Row("tests/readers/* tests/conformance_readers/*", python="conformance_readers"),
@@ -249,7 +246,6 @@ ROWS = [
     Row(
         "tests/*.py", python=f"{RUNNING} devices/test_device_batches.py conformance/test_values.py"
     ),
-    # Programs around the library.
     Row("examples/*.cc", python="examples/test_cpp_example.py"),
     Row("examples/graphs/*", python="definition/test_graphs.py"),
     Row("examples/guide_data.py", python="stores/test_detection_inputs.py examples/test_guides.py"),
@@ -275,7 +271,6 @@ ROWS = [
     Row("tools/measure.py tools/times.py", python="tools/test_measure.py"),
     Row("tools/check_operators.py", python="new_operators/test_operator_slips.py"),
     Row("tools/*", python="tools"),
-    # Words.
     Row("docs/guide/moving-over.md", python="compat/test_moving_over.py examples/test_guides.py"),
     Row("docs/guide/jax.md", python="examples/test_guides.py frameworks/test_jax.py"),
     Row("docs/guide/tensorflow.md", python="examples/test_guides.py frameworks/test_tensorflow.py"),
@@ -308,8 +303,7 @@ FRAMEWORKS = """
     frameworks/test_mxnet.py frameworks/test_tensorflow.py frameworks/test_training.py
 """
 
-# Seconds of work on one core. Those of tests are kept by `tools/times.py keep`; one that is not
-# there yet is taken for a short one.
+# Seconds of work on one core, for a test that `tools/times.py keep` has not kept yet.
 USUAL_SECONDS = 2
 OPERATOR_SECONDS = 30  # all conformance tests of one operator
 KEPT = json.loads((Path(__file__).parent / "ci_times.json").read_text(encoding="utf-8"))
