@@ -210,7 +210,6 @@ void bind_tensor(nb::module_& m) {
       .def("__repr__", [](const PyTensor& t) { return describe(t); });
 }
 
-
 nb::object sample_at(const Batch& b, int64_t i) {
   PyTensor t = sample(b, i);
   return t.on_device ? nb::cast(std::move(t)) : to_array(t, nb::none(), nb::none());

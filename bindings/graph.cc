@@ -101,7 +101,6 @@ Type type_of_output(const Graph& g, int node, int output) {
   return types(part).at(node).at(output);
 }
 
-
 void set_arguments(Node& n, const nb::dict& arguments) {
   try {
     n.arguments = to_arguments(arguments);
@@ -128,7 +127,6 @@ void set_guards(Node& n, const std::vector<GuardTuple>& guards) {
   n.guards.clear();
   for (const auto& [node, output, when] : guards) n.guards.push_back({{node, output}, when});
 }
-
 
 std::vector<GuardTuple> guards_of(const Graph& g, int node) {
   std::vector<GuardTuple> guards;

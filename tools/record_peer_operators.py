@@ -76,6 +76,7 @@ def reason(message: str) -> str:
     return next((line for line in lines if line and "Critical error" not in line), "an error")
 
 
+# In Stoker's own environment.
 
 
 def plain(value: Any) -> Any:

@@ -4,8 +4,8 @@
 // Note [What may differ]
 // - A budget that does not suffice in one way may suffice in another. What was made until then is
 //   compared.
-// - What a sample needs depends on how its graph was rewritten. So one that is too large may be made
-//   where operators are fused, where less is demanded, or on a device.
+// - What a sample needs depends on how its graph was rewritten. So a sample that is too large may
+//   be made where operators are fused, where less is demanded, or on a device.
 // - Lowered operators may differ in the last place on a device, so only types are compared with it.
 // - Which operator fails first, and which samples an operator sees that sees whole batches, depends
 //   on the stages, so on what runs on a device.
