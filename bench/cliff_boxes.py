@@ -142,6 +142,7 @@ def drawn_extents(x: Array, out: Array) -> None:
             return
 
 
+# A hundred polygons of 40 vertices, two for each mask.
 POLYGONS = np.stack([np.arange(100) // 2, np.arange(100) * 40, np.arange(100) * 40 + 40], 1).astype(
     np.int32
 )

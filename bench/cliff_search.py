@@ -45,7 +45,7 @@ LEAST = 0.3e-6  # seconds for a sample; less cannot be told from nothing
 CLIFF = 2.0  # ratios from here on are printed
 AGAIN = 50  # the worst cases are timed once more, as another program may have been in the way
 
-# The element order of what is fed. What is not dense is copied before an operator sees it.
+# How the elements of what is fed may lie. What is not dense is copied before an operator sees it.
 STRIDES: dict[str, Callable[[Array], Array]] = {
     "dense": lambda a: a,
     "rows reversed": lambda a: a[::-1],

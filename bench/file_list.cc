@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times the loading of a list of 1.28 million files beside a loop over its lines, and its memory.
+// Times loading a saved list of 1.28 million files beside a plain loop over its lines, and shows
+// the memory that the list takes.
 #include <unistd.h>
 
 #include <algorithm>

@@ -27,7 +27,7 @@ struct Lent {
   }
 };
 
-// The batch's axis is apart, as a View may have no room for it besides the axes of a sample.
+// The batch's axis is kept apart, as a View may have no room for it besides the axes of a sample.
 struct Array {
   View sample;  // the first one
   int64_t count = 1, stride = 0;

@@ -27,7 +27,7 @@ void list_codecs(const char* kind, nb::list& all) {
   }
 }
 
-// "" if no decoder that was built knows what begins with these bytes.
+// The format of the picture that begins with these bytes; "" if no decoder that was built knows it.
 std::string picture_format(EncodedSpan head) {
   for (const Known<ImageCodec>& k : known_codecs<ImageCodec>())
     if (k.built && k.built()->recognises(head)) return k.format;

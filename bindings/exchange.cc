@@ -208,9 +208,9 @@ nb::dict array_interface(const PyTensor& t) {
   return interface_of(t);
 }
 
-// A consumer never tells when it is done, so the memory is lent for as long as this tensor lives,
-// and consumers keep the tensor. The legacy default stream is ordered with all streams except
-// non-blocking ones.
+// Consumers of this interface never tell when they are done, so the memory is lent for as long as
+// this tensor lives, and they keep the tensor. The legacy default stream is ordered with all
+// streams except non-blocking ones.
 nb::dict cuda_array_interface(PyTensor& t) {
   if (!t.on_device || t.on_device->device->kind() != "cuda")
     throw nb::attribute_error(

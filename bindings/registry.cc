@@ -72,7 +72,7 @@ nb::list devices_of(const OperatorType& t) {
   return l;
 }
 
-// Note [Facets].
+// The ways in which it works, and what it tells beforehand: Note [Facets].
 nb::list facets_of(const OperatorType& t) {
   const std::pair<const char*, bool> all[] = {{"lowers", t.lowers || t.lowers_some},
                                               {"cpu", t.runs.has_value()},

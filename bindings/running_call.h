@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a thread of the engine holds while it calls a function of the user's.
 #pragma once
 #include <atomic>
 #include <chrono>

@@ -37,7 +37,7 @@ class HeapBuffer final : public Buffer {
 };
 
 std::string device_name(const std::shared_ptr<DeviceBatch>& on_device);  // "cpu", "cuda:0"
-// The tensor itself if it is in host memory. Waits for the device.
+// The tensor in host memory, or itself if it is there already. Waits for the device.
 PyTensor to_host(const PyTensor& t);
 
 // `options` are those of Python's array standard: stream, max_version, dl_device and copy.

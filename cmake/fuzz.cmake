@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # fuzz/<stem>_fuzz.cc becomes the program <stem>_fuzz: for libFuzzer with STOKER_FUZZ, else one that
-# only runs the seeds. A test runs the seeds, so that a defect once found stays mended.
+# only runs the seeds. Either way a test runs the seeds, so that a defect once found stays mended.
 enable_testing()
 file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*_fuzz.cc)
 foreach(source IN LISTS targets)

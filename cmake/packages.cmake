@@ -14,8 +14,8 @@ set(stoker_needs
     "protozero/pbf_reader.hpp|libprotozero-dev"
     "nlohmann/json.hpp|nlohmann-json3-dev")
 
-# Appends to <packages> those of codecs whose libraries are missing, by the files of the codecs
-# (cmake/codecs.cmake), and to <formats> those that need them. All are missing without pkg-config.
+# Appends to <packages> what brings the missing libraries of codecs, as the files of the codecs name
+# it (cmake/codecs.cmake), and to <formats> what needs them. Without pkg-config all are missing.
 function(stoker_find_missing_codecs packages formats)
   file(GLOB files ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/codec/*/*_codec.cc)
   foreach(file IN LISTS files)
@@ -40,7 +40,7 @@ function(stoker_find_missing_codecs packages formats)
   return(PROPAGATE ${packages} ${formats})
 endfunction()
 
-# Appends to <required> what is missing and nothing can be built without.
+# Appends to <required> what is missing and indispensable.
 function(stoker_find_missing required)
   include(CheckLanguage)
   check_language(CXX)

@@ -80,6 +80,7 @@ void compare(const EncodedImage& image, const Choices& choices) {
   }
 }
 
+// Our own decoder of JPEG gives the verdict and the pixels of libjpeg-turbo.
 void compare_with_library(const EncodedImage& image, const Choices& choices) {
   const Shape full = image.type().shape;
   const Window w = choices.window_of(full);

@@ -152,6 +152,7 @@ ROWS = [
     Row("src/run/*", "run", f"running/test_running.py {STATES} {RUNNING}"),
     Row("src/README.md"),
     Row("src/*", PROGRAMS, "examples/test_cpp_example.py"),
+    # The Python module and the package.
     Row("bindings/feed.cc bindings/arrays.*", python=f"{FEEDS} {USER_CODE}"),
     Row("bindings/functions.*", python=USER_CODE),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
@@ -224,6 +225,7 @@ ROWS = [
     Row("python/stoker/frameworks/*", python="frameworks/test_epochs.py frameworks"),
     Row("python/stoker/README.md", python="tools/test_python_imports.py"),
     Row("python/*", python=f"tools/test_python_imports.py {DEFINING} {RUNNING}"),
+    # Tests, and what they share.
     Row("tests/*/test_*.py", python=ITSELF),
     Row("tests/oracles/*", python=OPERATOR),
     Row("tests/readers/* tests/conformance_readers/*", python="conformance_readers"),
@@ -246,6 +248,7 @@ ROWS = [
     Row(
         "tests/*.py", python=f"{RUNNING} devices/test_device_batches.py conformance/test_values.py"
     ),
+    # Programs around the library.
     Row("examples/*.cc", python="examples/test_cpp_example.py"),
     Row("examples/graphs/*", python="definition/test_graphs.py"),
     Row("examples/guide_data.py", python="stores/test_detection_inputs.py examples/test_guides.py"),
@@ -271,6 +274,7 @@ ROWS = [
     Row("tools/measure.py tools/times.py", python="tools/test_measure.py"),
     Row("tools/check_operators.py", python="new_operators/test_operator_slips.py"),
     Row("tools/*", python="tools"),
+    # Words.
     Row("docs/guide/moving-over.md", python="compat/test_moving_over.py examples/test_guides.py"),
     Row("docs/guide/jax.md", python="examples/test_guides.py frameworks/test_jax.py"),
     Row("docs/guide/tensorflow.md", python="examples/test_guides.py frameworks/test_tensorflow.py"),

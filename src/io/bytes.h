@@ -43,7 +43,7 @@ class ByteBuffer {
   void clear() { size_ = 0; }
   // Makes room for `bytes` and keeps the first size() ones. Throws std::bad_alloc.
   void reserve(size_t bytes);
-  // Also writes the zeros behind the data. Requires: bytes <= capacity().
+  // Also writes the zeros behind the data. Requires: reserve() was called; bytes <= capacity().
   void resize(size_t bytes);
   // The memory, for those who keep it longer than this. Nobody may append from then on.
   const std::shared_ptr<Buffer>& owner() const { return data_; }

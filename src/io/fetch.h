@@ -42,8 +42,8 @@ namespace stoker::io {
 // its samples loads it and is told its size by Admit.
 class Fetcher {
  public:
-  // Tells which sample has a turn. Must be thread-safe; called without locks. take() throws what it
-  // throws.
+  // Tells which sample has a turn. It must be thread-safe, and is called without locks. take()
+  // throws what it throws.
   using IndexOf = std::function<int64_t(int64_t turn)>;
   // Is told, before a sample is read, how many bytes it takes besides what counts here. take()
   // throws what it throws.
@@ -61,8 +61,8 @@ class Fetcher {
     int64_t blocks = 0;  // blocks that were loaded
   };
 
-  // Without threads, every take() reads. Turns begin at 0, none scheduled. Bytes lie in memory of
-  // the pool, as Use::kRead. Requires: `store` and `pool` outlive this.
+  // Without threads, every take() reads. The first turn is 0, and none is scheduled. Bytes lie
+  // in memory of the pool, as Use::kRead. Requires: `store` and `pool` outlive this.
   Fetcher(int threads, size_t limit, const ByteStore& store, HostPool& pool, IndexOf index_of);
   // Waits for running reads. Bytes that were taken stay valid. Requires: no sample of a block is
   // left.

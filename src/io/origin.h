@@ -7,7 +7,7 @@
 // Note [Origins]
 // A path may begin with a scheme, as in "s3://bucket/name", and each scheme has an Origin. Paths
 // without a known one are those of local files (io/local_files.h). Another origin is one more class
-// and one more entry in known_origins() (io/origin.cc); all readers and searches follow.
+// and one more entry in known_origins() (io/origin.cc); all readers and searches use it then.
 #pragma once
 #include <cstdint>
 #include <functional>

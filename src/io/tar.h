@@ -37,8 +37,8 @@ class TarReader {
       : path_(std::move(path)), read_at_(std::move(read_at)), at_(begin) {}
 
   // The next member; nothing at the archive's end, which need not be marked. Throws SampleError,
-  // with the offset, where a header is damaged or cut off, and what `read_at` throws. The caller
-  // knows where data ends too soon.
+  // with the offset, where a header is damaged or cut off, and what `read_at` throws. Data
+  // that ends too soon is not found here: the caller knows how much there is.
   std::optional<TarMember> next();
 
  private:

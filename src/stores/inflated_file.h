@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of many samples that are compressed as a whole. All of it throws SampleError with the name.
+// Files of many samples, compressed as a whole. All of it throws SampleError, which names the file.
 #pragma once
 #include <memory>
 #include <optional>

@@ -25,7 +25,7 @@ struct WebdatasetMember {
 };
 
 // The members of each sample, by an index: a line "ending offset size name" for all of a sample's,
-// in version 1.1 without names, which may hold blanks. The numbers are not negative, and may lie
+// in version 1.1 without names. Names may hold blanks. The numbers are not negative, and may lie
 // outside of the archive. `shown`: the index's name in errors. Throws SampleError, with the line.
 std::vector<std::vector<WebdatasetMember>> parse_webdataset_index(std::string_view text,
                                                                   const std::string& shown);

@@ -56,6 +56,7 @@ TEST(WebdatasetIndex, WithManyBlanks) {
   EXPECT_EQ(samples[0][1].name, "c");
 }
 
+// An archive of three bytes of a member, whose contents are missing.
 std::vector<uint8_t> archive_of(std::string_view name) {
   std::vector<uint8_t> archive(512);
   const auto put = [&](size_t at, std::string_view text) {

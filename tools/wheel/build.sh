@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds wheels with the libraries that they need inside, in build/wheels:
-# tools/wheel/build.sh [PYTHON|VERSION|VERSION+cuda|arm64]...
-# makes one for each Python, without CUDA or with it (which needs nvcc), and one for Debian's Python
-# on ARM64. interpreter.sh finds a version such as 3.13t. See docs/design/016-first-contact.md.
+# tools/wheel/build.sh [PYTHON|VERSION|VERSION+cuda|arm64]... makes one for each Python, without
+# CUDA or with it (which needs nvcc), and one for ARM64 and Debian's Python there. interpreter.sh
+# finds a version such as 3.13t. See docs/design/016-first-contact.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=$PWD/.venv/bin:$PATH

@@ -74,7 +74,7 @@ from auditwheel.main import main
 sys.exit(main())
 """
 ARCHITECTURE = f"{platform.machine()}-linux-gnu"
-# A library of our own, built of the same source as the package's: see tools/wheel/tiff.sh.
+# What stands in for a package's own library: built of the same source, see tools/wheel/tiff.sh.
 OURS = {"libtiff.so.6": "libtiff6"}
 
 

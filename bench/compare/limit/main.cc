@@ -6,7 +6,7 @@
 // It answers each command, a line of stdin, with one line of JSON:
 //   round RUN_IN STEPS FIRST   makes steps FIRST .. FIRST + STEPS - 1 (RUN_IN is for peers that
 //                              work ahead)
-//   check FILE STEP            tells by how many levels of 0 .. 255 the float32 batch in FILE is off
+//   check FILE STEP            tells how many levels of 0 .. 255 the float32 batch in FILE is off
 #include <chrono>
 #include <cinttypes>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only file here that includes Stoker and is compiled as Stoker is, so it draws the same.
+// The only file here that includes Stoker. It is compiled as Stoker is, so it draws the same.
 #include "windows.h"
 
 #include "op/window/random_window.h"

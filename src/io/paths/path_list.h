@@ -16,8 +16,8 @@ namespace stoker::io {
 struct PathListSpec {
   // The folder of folders. Relative names of the other two start from it.
   std::string file_root;
-  // A text file with lines of name, blanks, label. Without a file_root, names start from its
-  // folder.
+  // A text file with one file per line: name, blanks, label. Without a file_root, names start from
+  // the folder of the text file.
   std::string file_list;
   std::vector<std::string> files;
   // The labels of `files`. When empty, a file's place in `files` is its label.
@@ -39,8 +39,8 @@ class PathList {
   // an empty list, or arguments that contradict each other.
   explicit PathList(const PathListSpec& spec);
 
-  // Parses lines of a name, which may hold blanks, blanks and a whole number; skips empty ones.
-  // `shown` is the list's name in errors. Names start from `root`.
+  // Parses a list. `shown` is its name in errors, and names start from `root`. A line is a name,
+  // blanks and a whole number. Names may hold blanks inside. Empty lines do not count.
   static PathList parse(std::string_view text, const std::string& shown, const std::string& root);
 
   int64_t size() const { return static_cast<int64_t>(labels_.size()); }
@@ -69,8 +69,8 @@ class PathList {
   std::string warning_;
 };
 
-// The names in a text file, one a line, without blanks around them or empty lines. Throws
-// GraphError where it cannot be read or names nothing.
+// The names in a text file, one a line, without blanks around them. Empty lines do not count.
+// Throws GraphError where it cannot be read or names nothing.
 std::vector<std::string> names_listed(const std::string& list);
 // The folders of `file_root` that are classes, by label. Throws GraphError where it cannot be read.
 std::vector<std::string> class_folders(const PathListSpec& spec);

@@ -111,8 +111,8 @@ struct Laplacian {
  private:
   static constexpr Border kBorder = Border::kReflect101;
 
-  // From the middle on, the coefficients of (1 + x)^(size - 1) or, for a derivative, of (1 +
-  // x)^(size - 3) (1 - x)^2.
+  // The upper half of the coefficients of (1 + x)^(size - 1) or, for a derivative, of
+  // (1 + x)^(size - 3) (1 - x)^2, from the middle on.
   static std::vector<double> window(int size, bool is_derivative) {
     std::vector<double> w = {1};
     for (int i = 1; i < size; ++i) {

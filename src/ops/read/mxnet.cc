@@ -53,7 +53,7 @@ class MxnetStore final : public SampleStore {
 
  private:
   // Labels of detection may begin with 4, the numbers of each object, and the picture's width and
-  // height, of which the boxes, behind the class of each object, are parts.
+  // height. Their boxes, behind the class of each object, are parts of these.
   static void annotate(Reading& r, std::span<const float> labels) {
     constexpr size_t kHead = 4, kLeast = 5;  // numbers of an object
     if (labels.size() < kHead + kLeast || labels[0] != kHead || !(labels[1] >= kLeast)) return;

@@ -12,9 +12,9 @@ namespace stoker::ops::read {
 namespace {
 
 // Note [Windows of arrays]
-// Of a large file, only what the window needs is read, ahead and behind the header. A window that
-// other nodes compute is not known then: only the header is read ahead, and the rest when the
-// sample is made.
+// Of a large file, only the header and what the window needs are read, both ahead where the window
+// is the same for all samples. A window that other nodes compute is not known then: only the header
+// is read ahead, and the rest when the sample is made.
 class NumpyStore final : public SampleStore {
  public:
   using PlaceOf = std::function<io::Place(std::string path)>;

@@ -210,8 +210,8 @@ class TfrecordStore final : public SampleStore {
     return static_cast<size_t>(std::max<int64_t>(offset + size, 1));
   }
 
-  // Adds the picture's name and boxes, as TensorFlow's tools for detection name them. Boxes are
-  // parts of the extents.
+  // What the record says of its picture, by the names that TensorFlow's tools for detection use.
+  // Their boxes are parts of the extents.
   void annotate(Reading& r, const stores::Example& example) const {
     std::optional<size_t> picture;
     bool has_places = false, has_masks = false;
@@ -230,6 +230,7 @@ class TfrecordStore final : public SampleStore {
                    false, !has_masks};
   }
 
+  // 0 where the record does not say it.
   static int64_t extent_in(const stores::Example& example, const char* name) {
     const auto entry = example.feature(name);
     if (!entry) return 0;

@@ -289,7 +289,7 @@ class WebDataset final : public SampleStore {
   static bool is_complete(const std::vector<Component>& all) {
     return std::ranges::all_of(all, [](const Component& c) { return c.has_value(); });
   }
-  // Whether an incomplete sample is left out. Those that cannot be told will fail.
+  // Whether a sample is left out where incomplete ones are. Those that cannot be told will fail.
   bool is_skipped(const Shard& shard, int64_t sample) const {
     try {
       shard.table.require_together(sample);

@@ -22,7 +22,7 @@ struct Odd {
   std::string what;
 };
 
-// The value as the file has it, up to the end of the first list or object in it, and cut short.
+// The value as the file has it, up to the end of the first list or object, or less if it is long.
 std::string shown(json::value value) {
   // The document is padded, so that so much can be read.
   const std::string_view text(value.raw_json_token().begin(), simdjson::SIMDJSON_PADDING);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks of COCO become pixels: run lengths and polygons, both of pixels that count down the
-// columns.
+// Masks of COCO, run lengths and polygons, become pixels. Pixels count down the columns.
 #pragma once
 #include <cstdint>
 #include <span>

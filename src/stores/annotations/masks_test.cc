@@ -82,7 +82,7 @@ TEST(Masks, FarCornersCostNoMoreThanNearOnes) {
     for (const float v : {-1e30F, -60000.0F, 1e30F, 1.5F, 2.0F, 50000.0F}) xy.push_back(v);
   const std::vector<float> once(xy.begin(), xy.begin() + 6);
   xy.insert(xy.end(), once.begin(), once.end());
-  // An odd number of times it is what it is drawn once.
+  // What is drawn an odd number of times is as if drawn once.
   EXPECT_EQ(painted(xy, 3, 4), walked(once, 3, 4));
 }
 

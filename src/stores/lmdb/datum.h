@@ -53,7 +53,7 @@ struct TensorProto {
   // The bytes of the string, or the dims.
   std::vector<int64_t> shape() const;
 };
-// At least one. Checks that each has as many values as its dims say, and one string if of strings.
+// At least one. Checks that each has as many values as its dims say, or exactly one string.
 std::vector<TensorProto> parse_tensor_protos(ByteSpan value);
 // Writes the values as elements of dtype(). Requires: room for the shape, aligned to the type.
 void copy_tensor(const TensorProto& t, void* to);

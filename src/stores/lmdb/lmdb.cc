@@ -143,6 +143,7 @@ class Walk {
     }
   }
 
+  // Requires: the node's head is there.
   void take_value(uint64_t number, ForeignBytes node) {
     const size_t at = node.at(), size = node.u32();
     const int flags = node.u16();

@@ -4,7 +4,7 @@
 // Databases of LMDB, read by their pages: where each value lies in the file.
 //
 // Note [LMDB's pages]
-// The meta page of the latest transaction, of two, tells the page size and the root of a tree.
+// Of two meta pages, that of the latest transaction tells the page size and the root of a tree.
 // Branch pages list pages, leaf pages list keys with values, and a large value has its own pages:
 //
 //   page:    number:8 ...:2 flags:2 lower:2 upper:2 | places of nodes, 2 bytes each, up to byte

@@ -9,6 +9,7 @@ namespace stoker::stores {
 // The values of several LMDB databases, one database behind the other. Immutable.
 class LmdbFiles {
  public:
+  // Throws SampleError for a database that cannot be read.
   explicit LmdbFiles(const std::vector<std::string>& paths);
 
   int64_t size() const { return files_.size(); }
@@ -16,6 +17,7 @@ class LmdbFiles {
   std::vector<int64_t> begins() const { return files_.begins(); }
   uint64_t fingerprint() const { return fingerprint_; }
   io::Extent extent(int64_t i) const { return files_.extent(i); }
+  // The value in the bytes of extent(i). Throws SampleError.
   ByteSpan value(int64_t i, ByteSpan bytes) const {
     const RecordFiles::At at = files_.at(i);
     return lmdb_value(bytes, at.place, page_sizes_[at.file], files_.path(at.file));

@@ -108,6 +108,7 @@ void set_numbers(const FeatureSpec& spec, FeatureResult& r) {
 template <class T>
 void copy_numbers(const FeatureResult& r, const std::vector<T>& fallback, ByteSpan payload,
                   uint8_t* to) {
+  // Outputs are aligned to their type.
   T* at = reinterpret_cast<T*>(to);
   if (r.steps.empty() && !fallback.empty()) {
     const auto n = static_cast<size_t>(r.bytes) / sizeof(T);

@@ -43,8 +43,7 @@ class RecordFiles {
   io::OpenFiles open_;
 };
 
-// The table that Note [Kept beside files] (io/kept_bytes.h) tells of, made by `find` if none is
-// kept.
+// The table of a file, made by `find` if none is kept: Note [Kept beside files] (io/kept_bytes.h).
 std::shared_ptr<const io::RecordTable> record_table_of(
     const std::string& path, const std::string& kind,
     const std::function<std::vector<RecordPlace>(const Ranges&)>& find);

@@ -225,8 +225,8 @@ class Runner {
   std::vector<Held> held_;  // gone before the pipeline
 };
 
-// `names_operator`: an error that a graph, a sample or a source can cause names the operator.
-// Memory and state belong to the whole pipeline.
+// `names_operator`: for errors that a graph, a sample or a source can cause. Memory and state
+// belong to the whole pipeline.
 void note_error(const Trial& t, const char* type, const std::string& message, bool names_operator,
                 Record& record) {
   record.error = std::string(type) + ": " + message;
