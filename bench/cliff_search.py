@@ -53,8 +53,7 @@ STRIDES: dict[str, Callable[[Array], Array]] = {
     "cropped": lambda a: np.pad(a, 1)[(slice(1, -1),) * a.ndim],
     "transposed": lambda a: np.ascontiguousarray(a.T).T,
 }
-# Operators see gaps between the rows behind a slice, which copies nothing by itself. All channels
-# stay: gaps between those are another matter.
+# A slice copies nothing, so operators see gaps between its rows. All channels stay.
 BEHIND_SLICE = "behind a slice"
 
 

@@ -205,7 +205,7 @@ def main() -> None:
         ]
         ours, window, alone, *others = milliseconds(ways, args.rounds)
         alone = alone if library else math.nan
-        # What returns nothing at once did not decode.
+        # A decoder that returns nothing at once did not decode.
         decoded = [
             t if way() is not None else math.nan for t, way in zip(others, ways[3:], strict=True)
         ]

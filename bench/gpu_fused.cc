@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares the time of a fused pass on a device with that of copying as many bytes. The pass makes
-// 224x224 float16 CHW of uint8 pictures (antialiased resize, flip, normalise). Prints one line of
-// JSON. On a simulated device everything runs, but no time is printed, as it would mean nothing.
+// 224x224 float16 CHW of uint8 pictures (antialiased resize, flip, normalise). Prints a line of
+// JSON, without times if the device is simulated.
 //
 //   bench_gpu_fused [batch] [rounds]
 #include <algorithm>

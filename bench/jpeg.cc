@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times our own decoder of JPEG beside libjpeg-turbo on real files, one core: whole pictures as RGB
-// and as gray, and the windows that ResNet's training crops (8 to 100 % of the area). The two take
-// turns file by file, and the fastest run of each file counts. Both must give the same bytes.
+// Times our decoder of JPEG beside libjpeg-turbo on real files, one core: whole pictures as RGB and
+// as gray, and the windows that ResNet's training crops (8 to 100 % of the area). They take turns
+// file by file, and the fastest run of each file counts. Both must give the same bytes.
 //
 //   bench_jpeg FOLDER [rounds]
 #include <algorithm>
@@ -59,7 +59,7 @@ Window training_window(std::mt19937& random, const Shape& full) {
 
 class Decoder {
  public:
-  // Decodes and returns the microseconds.
+  // Returns microseconds.
   double time(const EncodedImage& image, const Window& w, bool by_libjpeg, File& out) {
     leave_plain_jpeg_to_libjpeg(by_libjpeg);
     scratch_.reset();

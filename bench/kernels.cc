@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times the kernels alone, in microseconds per picture, for each SIMD target of this CPU: whole
-// passes and the parts of a resize. The cases take turns for many rounds, and the fastest run of
-// each counts. Only figures of one run on one machine can be compared.
+// passes and the parts of a resize. The cases take turns, and the fastest run of each counts. Only
+// figures of one run on one machine can be compared.
 //
 //   bench_kernels [part of a name] [rounds] [target]
 #include <algorithm>

@@ -212,8 +212,7 @@ class Timed:
             made += len(self.pipe.run()[0])
         self.wall.append((time.perf_counter() - begun) / made * 1e6)
         self.cpu.append((time.process_time() - cpu_begun) / made * 1e6)
-        # The engine's clocks run on while other programs have the core, so they get a share of CPU
-        # time.
+        # The engine's clocks run on while others have the core: they get a share of CPU time.
         share = min(1.0, self.cpu[-1] / self.wall[-1]) / made * 1e6
         for name, seconds in self._clocks().items():
             self.operators.setdefault(name, []).append((seconds - before[name]) * share)

@@ -168,7 +168,7 @@ def race(store: str, folder: Path, expected: int, options: argparse.Namespace) -
                 peers.append(Peer(library, store, folder, options.core))
                 stack.callback(peers[-1].stop)
         for peer in peers:
-            # One that shuffles within a buffer mixes epochs.
+            # A peer that shuffles within a buffer mixes epochs.
             if abs((given := peer.begin()) - expected) > expected // 10:
                 sys.exit(f"stores: {peer.library} gave {given} of {expected} bytes")
             peer.round(str(options.epochs))

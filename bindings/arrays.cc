@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what) { throw NotAnArray(what); }
 
-// `format` is a character of Python's struct module: buffers name their element type by it.
+// `format`: a character of Python's struct module, as buffers name their element type.
 DType dtype_of_format(const char* format, Py_ssize_t size) {
   std::string f = format ? format : "B";
   if (!f.empty() && std::strchr("@=<|", f[0])) f.erase(0, 1);

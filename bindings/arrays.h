@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of other libraries, by the buffer protocol or DLPack. Nothing is copied. All functions
+// Arrays of other libraries, by the buffer protocol or DLPack, without a copy. All functions
 // require Python's lock.
 #pragma once
 #include <nanobind/nanobind.h>
@@ -15,7 +15,7 @@ namespace stoker::python {
 
 namespace nb = nanobind;
 
-// The memory and objects that Python lent for a batch, until this is destroyed.
+// What Python lent for a batch, until this is destroyed.
 struct Lent {
   std::vector<Py_buffer> buffers;
   std::vector<nb::object> objects;
@@ -27,8 +27,7 @@ struct Lent {
   }
 };
 
-// An array. The batch's axis is kept apart, because a View may have no room for it besides the axes
-// of a sample.
+// The batch's axis is kept apart, as a View may have no room for it besides the axes of a sample.
 struct Array {
   View sample;  // the first one
   int64_t count = 1, stride = 0;

@@ -63,8 +63,7 @@ Pieces pieces_of(const Batch& b) {
   return pieces;
 }
 
-// All samples as one tensor, with the batch as its first axis. Only a batch that is not dense is
-// copied.
+// All samples as one tensor, with the batch as its first axis. Copied only if it is not dense.
 PyTensor whole(const Batch& b) {
   if (b.samples.empty()) throw GraphError("an empty batch has no tensor");
   const Shape shape = b.samples[0].view.shape;
@@ -96,7 +95,7 @@ PyTensor whole(const Batch& b) {
   return t;
 }
 
-// The batch in host memory. Waits until the device is done with it.
+// Waits until the device is done with the batch.
 Batch to_cpu(const Batch& b) {
   if (!b.on_device) return b;
   const Unlocked unlocked;
@@ -211,8 +210,6 @@ void bind_tensor(nb::module_& m) {
       .def("__repr__", [](const PyTensor& t) { return describe(t); });
 }
 
-// What Python asks of a batch.
-
 nb::object sample_at(const Batch& b, int64_t i) {
   PyTensor t = sample(b, i);
   return t.on_device ? nb::cast(std::move(t)) : to_array(t, nb::none(), nb::none());
@@ -239,7 +236,6 @@ std::string describe(const Batch& b) {
          std::string(b.layout.str()) + " samples " + shapes_of(b) + ">";
 }
 
-// Its samples, and what holds for all of them.
 void bind_samples(nb::class_<Batch>& batch) {
   batch.def("__len__", [](const Batch& b) { return b.samples.size(); })
       .def("__getitem__", &sample)
@@ -262,7 +258,6 @@ void bind_samples(nb::class_<Batch>& batch) {
       .def("__repr__", [](const Batch& b) { return describe(b); });
 }
 
-// All samples as something else, and copies.
 void bind_conversions(nb::class_<Batch>& batch) {
   batch
       .def("as_tensor", &whole,

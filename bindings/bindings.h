@@ -37,7 +37,7 @@ nb::object to_python(const Value& v);
 Arguments to_arguments(const nb::dict& d);
 nb::dict describe(const ArgumentInfo& a);
 
-// A Python exception that C++ throws and Python then raises unchanged.
+// A Python exception that passes through C++ unchanged.
 struct PyFailure {
   std::shared_ptr<PyObject> exception;
 };
@@ -51,8 +51,8 @@ std::shared_ptr<T> released_with_lock(T* object, void (*release)(T*)) {
   });
 }
 
-// The pipeline that Python holds. Its base is destroyed without Python's lock, because threads that
-// it joins and device work that it waits for may need the lock.
+// The pipeline that Python holds. Its base is destroyed without Python's lock, as threads that it
+// joins and device work that it waits for may need the lock.
 struct EndsUnlocked {
   std::optional<Unlocked> unlocked;
 };

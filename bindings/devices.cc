@@ -17,7 +17,7 @@ namespace stoker::python {
 
 namespace {
 
-// Adds the facts that the driver tells about the device; None for each that it does not tell.
+// Adds what the driver tells about the device; None for what it does not tell.
 void describe_gpu(nb::dict& d, const Nvml& nvml, const Device& device) {
   const bool is_gpu = !device.pci_bus_id().empty();
   const GpuFacts f =
@@ -81,7 +81,7 @@ void delay(int index, uint64_t seed, int microseconds) {
   simulated(index).delay_all(seed, std::chrono::microseconds(microseconds));
 }
 
-// The folders where pip puts packages: nvidia-nvjpeg may be in one of them.
+// Where pip puts packages: nvidia-nvjpeg may be there.
 std::vector<std::string> package_folders() {
   std::vector<std::string> folders;
   for (nb::handle entry : nb::module_::import_("sys").attr("path"))

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The structures by which DLPack exchanges tensors (specification 1.0, dmlc/dlpack). They are plain
-// data with a fixed binary layout, so they are written out here instead of included.
+// DLPack's structures for exchanging tensors (specification 1.0, dmlc/dlpack). Their binary layout
+// is fixed, so they are written out here instead of included.
 #pragma once
 #include <cstdint>
 

@@ -63,7 +63,6 @@ void drop_capsule(PyObject* capsule, const char* name) {
   m->deleter(m);
 }
 
-// The arguments of __dlpack__.
 struct Request {
   nb::object stream = nb::none(), device = nb::none(), copy = nb::none();
   bool is_versioned = false;
@@ -94,7 +93,7 @@ PyTensor copied(PyTensor t) {
   return t;
 }
 
-// The tensor on the device that the consumer wants: the same tensor or a copy.
+// The tensor on the device that the consumer wants: the same one or a copy.
 PyTensor as_wanted(const PyTensor& t, const Request& request) {
   const dlpack::Device is = dlpack_device_of(t.on_device);
   dlpack::Device to = is;
@@ -115,9 +114,8 @@ PyTensor as_wanted(const PyTensor& t, const Request& request) {
   return to_host(t);
 }
 
-// The stream on which the consumer works, or none if the consumer keeps the order itself. A
-// simulated device has no default stream, and host threads read its memory, so the host waits until
-// the memory is ready.
+// The stream on which the consumer works, or none if the consumer keeps the order itself. The host
+// waits for a simulated device, whose memory host threads read.
 std::optional<ForeignStream> consumer_of(const DeviceBatch& batch, const nb::object& stream) {
   if (stream.is_none()) {
     if (batch.device->kind() == "cuda") return ForeignStream::kDefault;
@@ -210,9 +208,9 @@ nb::dict array_interface(const PyTensor& t) {
   return interface_of(t);
 }
 
-// With this interface a consumer never tells the producer when it is done. So the memory is lent
-// for as long as this tensor lives, and consumers keep the tensor. The legacy default stream is
-// ordered with all other streams except non-blocking ones.
+// Consumers of this interface never tell when they are done, so the memory is lent for as long as
+// this tensor lives, and they keep the tensor. The legacy default stream is ordered with all
+// streams except non-blocking ones.
 nb::dict cuda_array_interface(PyTensor& t) {
   if (!t.on_device || t.on_device->device->kind() != "cuda")
     throw nb::attribute_error(

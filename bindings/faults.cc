@@ -22,7 +22,7 @@ struct Fault {
   int64_t reads = 0;
 };
 
-// Once it is installed it stays, since threads may be reading whenever a test ends.
+// Once installed it stays, since threads may be reading whenever a test ends.
 class Injector final : public io::FaultInjector {
  public:
   static Injector& instance() {
@@ -66,7 +66,7 @@ class Injector final : public io::FaultInjector {
   io::WithFaults installed_;
 };
 
-// What Python holds. One at a time.
+// One at a time.
 struct ReadFaults {
   ReadFaults(std::string name, int error, int64_t from, bool stalls) {
     Injector::instance().set(std::make_shared<Fault>(Fault{std::move(name), error, from, stalls}));

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Turns Python's arrays into batches to feed, by the buffer protocol or DLPack. Nothing is copied
-// here.
+// Turns Python's arrays into batches to feed, by the buffer protocol or DLPack, without a copy.
 #include "run/feed/feed.h"
 
 #include <nanobind/stl/vector.h>
@@ -21,7 +20,6 @@ struct Fed {
 
 [[noreturn]] void refuse_feed(const std::string& what) { throw GraphError("what is fed " + what); }
 
-// The names that batches and tensors of Stoker bring along.
 struct Names final : Provenance {
   std::vector<std::string> of;
   std::string name(int64_t i) const override { return of[static_cast<size_t>(i)]; }

@@ -28,7 +28,7 @@ struct Returned {
 
 }  // namespace
 
-// Calls `target`, an object of Python. One thread at a time calls it.
+// Calls `target`, an object of Python.
 class PyFunction final : public UserFunction {
  public:
   PyFunction(nb::handle target, bool is_stateful, bool gives_tensors)
@@ -60,7 +60,7 @@ class PyFunction final : public UserFunction {
     return std::move(made.result());
   }
 
-  // Frees what results kept alive that the engine does not need any more. Requires Python's lock.
+  // Frees what results kept alive and the engine no longer needs. Requires Python's lock.
   void let_go() {
     std::vector<std::unique_ptr<Lent>> free;
     {
@@ -74,7 +74,7 @@ class PyFunction final : public UserFunction {
   const KeptCalls& kept_calls() const { return kept_; }
 
  private:
-  // What is not needed any more, and waits for a thread with Python's lock.
+  // What is no longer needed and waits for a thread with Python's lock.
   struct Shelf {
     Mutex mutex;  // nothing is called under it
     std::vector<std::unique_ptr<Lent>> lent STOKER_GUARDED_BY(mutex);
@@ -154,7 +154,7 @@ class PyFunction final : public UserFunction {
     try {
       if (is_array && nb::cast<bool>(sample.attr("dtype").attr("isnative")))
         return array_of(sample, false, lent).sample;
-      // Kept by what it lends.
+      // `lent` keeps it.
       const nb::object array = or_sleep([&] { return target.attr("array")(sample); });
       return array_of(array, false, lent).sample;
     } catch (const NotAnArray& e) {
@@ -184,7 +184,7 @@ class PyFunction final : public UserFunction {
       v = View::dense(to, v.dtype, v.shape, v.layout);
       to += v.bytes();
     }
-    // Whoever is the last to need it has no lock of Python's and must not wait for it.
+    // The last one to need it does not have Python's lock and must not wait for it.
     std::shared_ptr<Lent> kept(r.kept.release(), [shelf = shelf_](Lent* l) {
       const MutexLock lock(shelf->mutex);
       shelf->lent.emplace_back(l);
@@ -193,7 +193,7 @@ class PyFunction final : public UserFunction {
     return {std::move(r.samples), std::make_shared<Owners>(copies, std::move(kept))};
   }
 
-  // Frees all, whether or not this thread has Python's lock.
+  // Frees everything, whether or not this thread has Python's lock.
   void drop() {
     const auto none = [&] {
       const MutexLock lock(shelf_->mutex);
@@ -218,7 +218,7 @@ class PyFunction final : public UserFunction {
 
 namespace {
 
-// Calls a function, and gives a number for each sample in the place of what it returned.
+// Gives a number for each sample in place of what the function returned.
 class NumberFunction final : public UserFunction {
  public:
   explicit NumberFunction(std::shared_ptr<PyFunction> function) : function_(std::move(function)) {}

@@ -4,12 +4,12 @@
 // Functions of the user's in Python, as the engine calls them.
 //
 // Note [Functions in Python]
-// The engine holds a function weakly. What Python owns may lead from the function to the pipeline,
+// The engine holds a function weakly: Python objects may lead from the function to the pipeline,
 // and a strong reference in C++ would close a circle that Python's collector cannot see.
 //
 // Python's lock is taken once for a batch, on the thread for user code. Workers copy what was
-// returned while that thread goes on, and then only note that it is not needed any more: the next
-// call lets go of it. What others could still write into is copied before the call ends.
+// returned while that thread goes on, and only note that it is no longer needed: the next call
+// releases it. What others could still write into is copied before the call ends.
 #pragma once
 #include <optional>
 
@@ -20,13 +20,13 @@ namespace stoker::python {
 
 class PyFunction;
 
-// What Python holds. Requires Python's lock.
+// Requires Python's lock.
 struct FunctionHandle {
   std::shared_ptr<PyFunction> function;
 };
 
 std::shared_ptr<UserFunction> user_function(const FunctionHandle& handle);
-// Calls the same function, and gives an int32 for each sample in the place of what it returned.
+// Calls the function, and gives an int32 for each sample in place of what it returned.
 std::shared_ptr<UserFunction> number_function(const FunctionHandle& handle);
 
 }  // namespace stoker::python

@@ -12,9 +12,8 @@ namespace stoker::python {
 
 namespace {
 
-// The inputs of a call in one output of the engine, which arrays of NumPy are made on. As a buffer
-// it is read-only and begins at the first of their bytes. It may span memory of others, which no
-// array is on.
+// The inputs of a call in one output of the engine, on which NumPy arrays are made. As a buffer it
+// is read-only and begins at their first byte. It may span other memory, on which no array lies.
 struct Memory {
   std::shared_ptr<const void> owner;
   std::byte* begin = nullptr;
@@ -29,8 +28,8 @@ int memory_buffer(PyObject* self, Py_buffer* view, int flags) {
 PyType_Slot memory_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(memory_buffer)},
                               {0, nullptr}};
 
-// Of a list that nobody else has: replaces its last element by a copy if it is an array that others
-// can write into, as the function may do when it is called for the next sample.
+// Requires: nobody else has the list. Copies its last element if it is an array that others can
+// write into, as the function may do when it is called for the next sample.
 void settle(const nb::list& made) {
   const auto last = PyList_GET_SIZE(made.ptr()) - 1;
   const nb::handle value(PyList_GET_ITEM(made.ptr(), last));

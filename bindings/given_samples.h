@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples that a function of the user's is given, and what of NumPy that takes. All functions
-// require Python's lock.
+// The samples that are given to a function of the user's. All functions require Python's lock.
 #pragma once
 #include "bindings.h"
 #include "op/user_function.h"
@@ -17,11 +16,11 @@ struct NumPy {
 
 const NumPy& numpy();
 
-// The samples as arrays of NumPy on the engine's memory, which cannot be written into.
+// NumPy arrays on the engine's memory, which cannot be written into.
 nb::list arrays_of(const HostBatch& batch);
-// The samples as tensors in memory of their own, which may be written into.
+// Tensors in memory of their own, which may be written into.
 nb::list tensors_of(const HostBatch& batch);
-// Whether nobody but its `holders` can write into the memory of an array of NumPy.
+// Whether nobody but its `holders` can write into the memory of a NumPy array.
 bool is_ours(nb::handle array, Py_ssize_t holders);
 
 void bind_given_samples(nb::module_& m);

@@ -43,7 +43,7 @@ int add(Graph& g, const Node& n) {
   return g.add(n);
 }
 
-// The readers that the outputs need, but for those in a branch.
+// The readers that the outputs need, except those in a branch.
 std::vector<int> readers_of(const Graph& g) {
   std::vector<char> is_used(g.nodes.size());
   std::vector<int> readers;
@@ -101,8 +101,6 @@ Type type_of_output(const Graph& g, int node, int output) {
   return types(part).at(node).at(output);
 }
 
-// A node before it is in a graph.
-
 void set_arguments(Node& n, const nb::dict& arguments) {
   try {
     n.arguments = to_arguments(arguments);
@@ -129,8 +127,6 @@ void set_guards(Node& n, const std::vector<GuardTuple>& guards) {
   n.guards.clear();
   for (const auto& [node, output, when] : guards) n.guards.push_back({{node, output}, when});
 }
-
-// A graph.
 
 std::vector<GuardTuple> guards_of(const Graph& g, int node) {
   std::vector<GuardTuple> guards;

@@ -17,7 +17,7 @@ std::string index_text(const std::string& path, bool is_tfrecord) {
   const stores::ObjectRanges file(io::open(path));
   const std::vector<stores::RecordPlace> places =
       is_tfrecord ? stores::find_tfrecords(file) : stores::find_recordio(file);
-  // Of a damaged file, the last place is what could not be read.
+  // The last place of a damaged file is what could not be read.
   if (!places.empty()) {
     const stores::RecordPlace last = places.back();
     std::vector<uint8_t> bytes(static_cast<size_t>(last.size)), joined;

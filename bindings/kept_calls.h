@@ -37,7 +37,6 @@ struct KeptCall {
 // One call for each step. Thread-safe.
 class KeptCalls {
  public:
-  // The hash of everything that a call is given.
   static uint64_t hash_of(const std::vector<HostBatch>& inputs, int64_t count) {
     uint64_t h = inputs.size();
     for (const HostBatch& in : inputs)
@@ -49,7 +48,6 @@ class KeptCalls {
     return mix(h, static_cast<uint64_t>(count));
   }
 
-  // Whether calls are kept from now on.
   void keep_from_now_on(bool keeps) {
     const MutexLock lock(mutex_);
     keeps_ = keeps;
@@ -59,8 +57,8 @@ class KeptCalls {
     const MutexLock lock(mutex_);
     dropped.swap(calls_);
   }
-  // Lets go of what was kept for steps before this one, unless calls are being kept. Returns
-  // whether calls are, or were, kept.
+  // Drops what was kept for earlier steps, unless calls are being kept. Returns whether calls are,
+  // or were, kept.
   bool begin(int64_t step) {
     std::vector<KeptCall> dropped;
     const MutexLock lock(mutex_);

@@ -19,15 +19,14 @@ inline bool is_shut_out() {
   return is_ending && gettid() != getpid();
 }
 
-// Whether this thread may take the lock and use Python. The main thread may while the interpreter
-// ends, and no thread when that is over.
+// The main thread may use Python while the interpreter ends, and no thread when that is over.
 inline bool may_use_python() {
   return !is_shut_out() && (Py_IsInitialized() || PyGILState_GetThisThreadState());
 }
 
 // Calls `f`, which takes Python's lock. If the interpreter ends meanwhile, this thread sleeps until
-// the process is gone. Python before 3.14 would otherwise end the thread in the midst of C++ code,
-// and so abort the process.
+// the process is gone. Python before 3.14 would otherwise end it in the midst of C++ code, which
+// aborts the process.
 template <class F>
 auto or_sleep(const F& f) {
   while (is_shut_out()) pause();
@@ -38,7 +37,6 @@ auto or_sleep(const F& f) {
   }
 }
 
-// Holds Python's lock, in whatever thread.
 class Locked {
  public:
   Locked() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}

@@ -5,9 +5,9 @@
 // Python's lock guards everything here, and a lock of its own where Python has none.
 //
 // Note [Ctrl-C in a with statement]
-// In Python these functions could be interrupted by a signal handler, such as that of Ctrl-C. Then
-// the call would be noted for ever, and every later call be refused. No handler runs while they do,
-// nor between them and what the `with` statement encloses.
+// A signal handler, as that of Ctrl-C, could interrupt these functions if they were in Python, so
+// that the call would never be forgotten and every later call be refused. No handler runs during
+// these functions, nor between them and what the `with` statement encloses.
 #include <nanobind/stl/optional.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ class OneCaller {
     std::erase_if(calls(), [this](const auto& call) { return call.second == this; });
   }
 
-  // The thread that asks sources, and the one that calls functions of the user's; they set them.
+  // Which: the thread that asks sources, or the one that calls the user's functions; they set it.
   template <Thread OneCaller::* Which>
   Thread thread() const {
     const nb::ft_lock_guard lock(mutex());
@@ -69,7 +69,7 @@ class OneCaller {
     static nb::ft_mutex one;
     return one;
   }
-  // By thread, the innermost call that it is in.
+  // The innermost call of each thread.
   static std::map<unsigned long, OneCaller*>& calls() {
     static std::map<unsigned long, OneCaller*> all;
     return all;

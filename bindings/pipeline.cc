@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline as Python sees it. Python's lock is not held while a step is waited for, or while
-// what is read is opened.
+// The pipeline as Python sees it. Waiting for steps and opening readers release Python's lock.
 #include "run/pipeline.h"
 
 #include <nanobind/stl/optional.h>
@@ -59,7 +58,7 @@ nb::dict memory(const Pipeline::Stats& s) {
   batches["cached"] = s.batches.cached;
   scratch["limit"] = s.scratch_limit;
   scratch["in_use"] = s.executor.scratch;
-  // Fed batches count here too, because they wait for their step as read-ahead does.
+  // Fed batches count here, too, as they wait for their step like what is read ahead.
   read_ahead["limit"] = s.read_ahead_limit + s.fed_limit;
   read_ahead["in_use"] = s.executor.read_ahead + s.fed.in_use;
   read_ahead["high_water"] = s.executor.read_ahead_high_water + s.fed.high_water;

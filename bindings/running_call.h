@@ -13,11 +13,11 @@
 namespace stoker::python {
 
 // Note [Functions at the exit]
-// Python before 3.14 ends any thread but the main one that takes its lock while the interpreter
-// ends. It unwinds the thread's stack, which crashes in functions that nanobind bound, as they take
-// that for an exception, and frees objects without the lock. So the exit first waits until no call
-// is running, and lets none begin. Threads of calls that last longer are ended by Python all the
-// same; they are safe where they wait for the lock in or_sleep().
+// While the interpreter ends, Python before 3.14 ends any thread but the main one that takes its
+// lock. Unwinding the thread's stack crashes in functions that nanobind bound, which take that for
+// an exception, and frees objects without the lock. So the exit first waits until no call is
+// running, and lets none begin. Threads of longer calls are ended by Python all the same; they are
+// safe where they wait for the lock in or_sleep().
 class RunningCall {
  public:
   RunningCall() {
@@ -29,7 +29,7 @@ class RunningCall {
   ~RunningCall() { --count_; }
   RunningCall(const RunningCall&) = delete;
 
-  // Lets no more begin, and waits a short while for those that run. Those that are left keep their
+  // Lets no more begin, and waits briefly for those that run. Calls that last longer keep their
   // objects for ever.
   static void end_all() {
     is_exit_ = true;
@@ -48,8 +48,8 @@ class RunningCall {
   static inline std::atomic<int> count_ = 0;
 };
 
-// Python's state of this thread. It stays for as long as the thread does, so that values that
-// belong to a thread last from call to call.
+// Python's state of this thread. It lives as long as the thread, so that thread-local values last
+// from call to call.
 class KnownThread {
  public:
   KnownThread() : is_new_(!PyGILState_GetThisThreadState()) {

@@ -40,12 +40,10 @@ std::string device_name(const std::shared_ptr<DeviceBatch>& on_device);  // "cpu
 // The tensor in host memory, or itself if it is there already. Waits for the device.
 PyTensor to_host(const PyTensor& t);
 
-// The exchange protocols. `options` are those of Python's array standard: stream, max_version,
-// dl_device and copy.
+// `options` are those of Python's array standard: stream, max_version, dl_device and copy.
 nb::object to_dlpack(const PyTensor& t, const nb::kwargs& options);
 nb::tuple dlpack_device(const std::shared_ptr<DeviceBatch>& on_device);
-// These throw AttributeError for a tensor on another kind of device, as if the attribute did not
-// exist.
+// These throw AttributeError, as if there were no such attribute, on another kind of device.
 nb::dict array_interface(const PyTensor& t);
 nb::dict cuda_array_interface(PyTensor& t);
 

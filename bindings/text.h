@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Texts between Python and C++. Bytes that are not UTF-8 are lone surrogates in Python, as in its
-// own names of files ("surrogateescape"), so that they come back as they were.
+// file names ("surrogateescape"), so that they come back as they were.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -34,8 +34,8 @@ struct nanobind::detail::type_caster<std::string> {
 
 namespace stoker::python {
 
-// A name of a file is in the encoding that Python uses for them, which need not be UTF-8. Throws
-// GraphError for a text that this encoding cannot hold.
+// File names have Python's encoding for them, which need not be UTF-8. Throws GraphError for a text
+// that this encoding cannot hold.
 std::string to_path(nanobind::handle text);
 nanobind::object path_to_python(const std::string& path);
 

@@ -17,7 +17,6 @@ bool is_string(nb::handle h) { return PyUnicode_Check(h.ptr()); }
                    ", expected None, bool, int, float, str or a list of them");
 }
 
-// Converts a number of Python or NumPy.
 Value number(nb::handle h) {
   if (PyBool_Check(h.ptr())) return h.ptr() == Py_True;
   if (PyFloat_Check(h.ptr())) return PyFloat_AsDouble(h.ptr());

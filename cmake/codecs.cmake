@@ -9,13 +9,12 @@
 #   // Codec of <format>, by <...> (<...>), which is opened at run time (<Debian's package>).
 #
 # The library of the last form gives its headers only, and is not linked. Its codec knows whether it
-# was found, and the table names the package that brings it to a machine that runs Stoker. Where the
-# library is missing, its formats are in the table without a codec, so that errors and
-# stoker.codecs() can name the package. Left out are then the file and its test, and the whole room
-# if the room has the codec's name.
+# was found, and the table names the package that brings it. Formats of a missing library are in the
+# table without a codec, so that errors and stoker.codecs() can name the package. Its file and test
+# are left out, and the whole room if the room has the codec's name.
 #
 # A codec of pictures is of one format. The next lines say how its files are named and begin, and
-# what errors call them. They become the table of base/picture_formats.h:
+# what errors call them, for the table of base/picture_formats.h:
 #
 #   // Endings: .tif .tiff
 #   // "II*\0", "MM\0*" at byte 0: a TIFF image
@@ -27,7 +26,7 @@ set(codec_declarations "")
 set(picture_format_arrays "")
 set(picture_format_entries "")
 
-# Appends the format of a codec's file to what the table of picture formats is made of.
+# Appends a codec's format to what the table of picture formats is made of.
 function(stoker_picture_format file format)
   cmake_path(GET file STEM name)
   file(STRINGS ${file} endings REGEX "^// Endings:( \\.[a-z0-9]+)+$")
@@ -58,7 +57,7 @@ function(stoker_picture_format file format)
 endfunction()
 
 # Adds the codecs of <root>/<room>/<name>_codec.cc to those found before, and sets <result> to their
-# files. What their first lines say is read again when they change.
+# files. Their first lines are read again when they change.
 macro(stoker_codecs result root)
   file(GLOB ${result} CONFIGURE_DEPENDS ${root}/*/*_codec.cc)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${${result}})
@@ -123,8 +122,8 @@ macro(stoker_codecs result root)
   endforeach()
 endmacro()
 
-# Writes <table>, of the codecs that were found so far, and <formats>, of their picture formats.
-# file(CONFIGURE) does not touch them unless they changed.
+# Writes the tables of the codecs found so far and of their picture formats. file(CONFIGURE) does
+# not touch them unless they changed.
 function(stoker_codec_tables table formats)
   set(codec_tables "")
   foreach(kind IN LISTS codec_kinds)

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The yardstick of bench/compare, which only `make compare` builds. It shows what is possible on
-# this machine, so it is compiled for it, unlike Stoker. windows.cc must draw as Stoker does, so it
-# is compiled as Stoker is.
+# The yardstick of bench/compare, for `make compare` alone. It is compiled for this machine, to show
+# what is possible there, except windows.cc, which is compiled as Stoker is and so draws the same.
 file(GLOB limit_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/compare/limit/*.cc)
 add_executable(bench_limit EXCLUDE_FROM_ALL ${limit_sources})
 target_link_libraries(bench_limit PRIVATE stoker_api JPEG::JPEG)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# How everything is compiled. Results must not depend on the machine, so there is no contraction, no
+# How everything is compiled. Results must not depend on the machine: no contraction, no
 # -march=native and no fast-math.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -30,8 +30,8 @@ if(STOKER_SANITIZE)
   # Frame pointers and a little debug information make reports readable.
   list(APPEND stoker_host_flags -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
        -fno-omit-frame-pointer -g1 -DSTOKER_ONE_LEVEL)  # kernels/levels.h
-  # AddressSanitizer reports accesses through null pointers as well. UndefinedBehaviorSanitizer's
-  # own check at each access would make the build a third longer.
+  # AddressSanitizer reports accesses through null pointers, too. UndefinedBehaviorSanitizer's own
+  # checks of them would make the build a third longer.
   list(APPEND stoker_host_flags -fno-sanitize=null)
   add_link_options(-fsanitize=${STOKER_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each folder of src/ is a static library that links only what it may include, so code that uses a
-# later folder does not link. tools/check_includes.py reads the stoker_folder() lines below and says
-# which include is wrong.
+# later folder does not link. tools/check_includes.py reads the stoker_folder() lines below.
 find_package(Threads REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -13,7 +12,7 @@ pkg_check_modules(pugixml REQUIRED IMPORTED_TARGET pugixml)
 find_path(PROTOZERO_HEADERS protozero/pbf_reader.hpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-# Makes the library stoker_<name> from the sources, or an interface library of a folder without any.
+# Makes the library stoker_<name>, or an interface library if there are no sources.
 function(stoker_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SEES;PRIVATE")
   list(TRANSFORM arg_SEES PREPEND stoker_)
@@ -39,9 +38,9 @@ function(stoker_sources result name pattern)
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
-# Makes the library of src/<name>. ROOMS are its subfolders, each of which may include only the
-# rooms before it and the headers of src/<name> itself. SEES are the folders whose headers it may
-# include. PRIVATE are libraries that no other folder may use.
+# Makes the library of src/<name>. Of ROOMS, its subfolders, each may include only those before it
+# and the headers of src/<name> itself. It may include headers of the folders SEES. No other folder
+# may use the libraries PRIVATE.
 function(stoker_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;SEES;PRIVATE")
   stoker_sources(sources ${name} "*.cc" ${arg_ROOMS})
@@ -100,7 +99,7 @@ stoker_folder(run ROOMS plan feed chain step device executors
 
 foreach(inner codec kernels op operators)
   get_target_property(type stoker_${inner} TYPE)
-  # The sanitizers' builds have flags of their own: -O3 would double the time that they take.
+  # Not in sanitizers' builds, whose time -O3 would double.
   if(type STREQUAL "STATIC_LIBRARY" AND NOT STOKER_SANITIZE)
     target_compile_options(
       stoker_${inner} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>

@@ -20,6 +20,6 @@ foreach(source IN LISTS targets)
            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(seeds/${name} PROPERTIES TIMEOUT 300 LABELS stoker_fuzz_test)
 endforeach()
-# Tests and tools know all of them by one name, as they know the other test programs.
+# Tests and tools know them by one name, as they know the other test programs.
 list(TRANSFORM targets REPLACE ".*/([a-z_]+)\\.cc$" "\\1" OUTPUT_VARIABLE programs)
 add_custom_target(stoker_fuzz_test DEPENDS ${programs})

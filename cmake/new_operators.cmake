@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# For the tests of tests/new_operators: the target new_operators makes the Python package with the
-# operators of tests/new_operators and the codecs of tests/new_codecs as well, in
-# <build>/new_operators. Only these are compiled. Everything else is linked from the objects of the
-# usual module.
+# For the tests of tests/new_operators: the target new_operators makes, in <build>/new_operators,
+# the Python package with their operators and the codecs of tests/new_codecs as well. Only these are
+# compiled; everything else is linked from the usual module's objects.
 stoker_operator_files(new_operator_files ${CMAKE_SOURCE_DIR}/tests/new_operators)
 set(new_operator_table ${CMAKE_BINARY_DIR}/new_operator_table.cc)
 stoker_operator_table(${new_operator_table} ${operator_files} ${new_operator_files})

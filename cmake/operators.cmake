@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds every operator file, derives a symbol from its place, and writes a table that names them
-# all. (Registering by static initialisers does not work in a static library.)
+# Writes a table that names every operator file's symbol, which follows from its place. (Registering
+# by static initialisers does not work in a static library.)
 
 # Sets <result> to the operator files <root>/<stage>/<name>.cc and .cu.
 function(stoker_operator_files result root)
@@ -28,9 +28,8 @@ function(stoker_operator_symbol result file)
   set(${result} ${symbol} PARENT_SCOPE)
 endfunction()
 
-# Writes <table>, a source file that names the operators of the files. file(CONFIGURE) does not
-# touch it unless an operator was added or removed. Of two files with one symbol, the linker would
-# take one without a word.
+# Writes <table>, which names the operators of the files. file(CONFIGURE) does not touch it unless
+# an operator was added or removed. The linker would silently take one of two files with one symbol.
 function(stoker_operator_table table) # file...
   set(declarations "")
   set(entries "")
@@ -65,6 +64,5 @@ stoker_operator_table(${operator_table} ${operator_files})
 stoker_library(operators SOURCES ${operator_files} ${operator_table}
                SEES base memory device batch io stores codec kernels op)
 
-# The registry needs the table, and the table needs the operators. This circle is the one exception
-# to the arrows.
+# The registry and the operators need each other: the one exception to the arrows.
 target_link_libraries(stoker_op INTERFACE stoker_operators)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Looks for all that a build needs before any of it is used, so that whatever is missing is named at
-# once. It runs before a compiler is known, and so looks for files. The packages are Debian's;
-# docs/guide/installing.md names those of other distributions.
+# Looks for all that a build needs, so that whatever is missing is named at once. It runs before a
+# compiler is known, and so looks for files. The packages are Debian's; docs/guide/installing.md
+# names those of other distributions.
 
 # A file, and the package that brings it. Nothing can be built without these.
 set(stoker_needs
@@ -14,9 +14,8 @@ set(stoker_needs
     "protozero/pbf_reader.hpp|libprotozero-dev"
     "nlohmann/json.hpp|nlohmann-json3-dev")
 
-# Appends to <packages> those of the codecs whose libraries are missing, as the files of the codecs
-# name them (cmake/codecs.cmake), and to <formats> what lacks without them. Without pkg-config all
-# are missing.
+# Appends to <packages> what brings the missing libraries of codecs, as the files of the codecs name
+# it (cmake/codecs.cmake), and to <formats> what needs them. Without pkg-config all are missing.
 function(stoker_find_missing_codecs packages formats)
   file(GLOB files ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src/codec/*/*_codec.cc)
   foreach(file IN LISTS files)
@@ -41,7 +40,7 @@ function(stoker_find_missing_codecs packages formats)
   return(PROPAGATE ${packages} ${formats})
 endfunction()
 
-# Appends to the list <required> what is missing of what nothing can be built without.
+# Appends to <required> what is missing and indispensable.
 function(stoker_find_missing required)
   include(CheckLanguage)
   check_language(CXX)

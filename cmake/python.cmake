@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The Python module, its stubs, and <build>/python, a folder for PYTHONPATH that holds the package
-# as it is installed: links to python/stoker, and the built module. Each preset has its own, so a
-# sanitized build can be imported as well as the plain one.
+# The Python module, its stubs, and <build>/python, a folder for PYTHONPATH with the package as
+# installed: links to python/stoker, and the built module. Each preset has its own.
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/*.cc)
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(

@@ -7,8 +7,8 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # stoker_test(<name> <library> <source>... [COST <number>]) makes the program <name> from test
-# sources. ctest finds its tests and runs each in the root. Those that cost more start earlier: a
-# long one that starts last leaves all cores but one idle.
+# sources. ctest runs each of its tests in the root, those of greater COST earlier: a long one that
+# starts last leaves all cores but one idle.
 function(stoker_test name library)
   cmake_parse_arguments(PARSE_ARGV 2 test "" "COST" "")
   if(NOT test_UNPARSED_ARGUMENTS)
@@ -48,8 +48,7 @@ foreach(folder base memory device batch io stores codec kernels op graph run)
 endforeach()
 use_nvml_stand_in(stoker_device_test)
 use_nvml_stand_in(stoker_run_test)
-# As in cmake/new_operators.cmake: objects come before libraries, so the table with the operators of
-# tests/run_operators is found first.
+# As in cmake/new_operators.cmake, objects come before libraries: this table is found first.
 stoker_operator_files(run_operator_files ${CMAKE_SOURCE_DIR}/tests/run_operators)
 set(run_operator_table ${CMAKE_BINARY_DIR}/run_operator_table.cc)
 stoker_operator_table(${run_operator_table} ${operator_files} ${run_operator_files})

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# With STOKER_TOGETHER, up to eight files of a folder are compiled as one: most of the time goes to
-# what they include, and to templates that they share. A build as a whole takes half as long, a
-# changed file twice as long. (CMake's UNITY_BUILD leaves out files with definitions of their own,
-# so all operators.)
+# With STOKER_TOGETHER, up to eight files of a folder are compiled as one, because most of the time
+# goes to what they include and to shared templates. A whole build takes half as long, a changed
+# file twice as long. (CMake's UNITY_BUILD leaves out files with definitions of their own, so all
+# operators.)
 set(stoker_most_together 8)
 
 # Sets <result> to what <target> compiles in place of the files.

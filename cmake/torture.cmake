@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The program of `make torture`: <build>/torture. It is built only when it is asked for.
+# The program of `make torture`: <build>/torture.
 file(GLOB torture_files CONFIGURE_DEPENDS
      ${CMAKE_SOURCE_DIR}/tests/torture/*.cc ${CMAKE_SOURCE_DIR}/tests/torture/*/*.cc)
 list(FILTER torture_files EXCLUDE REGEX "_test\\.cc$|/main\\.cc$")
@@ -14,8 +14,7 @@ target_sources(torture PRIVATE $<TARGET_OBJECTS:stoker_run_operators>)
 target_link_libraries(torture PRIVATE stoker_torture)
 set_target_properties(stoker_torture torture PROPERTIES EXCLUDE_FROM_ALL ON)
 
-# As in cmake/new_operators.cmake: objects come before libraries, so the table with the planted
-# operators is found first.
+# As in cmake/new_operators.cmake, objects come before libraries: this table is found first.
 stoker_operator_files(planted_files ${CMAKE_SOURCE_DIR}/tests/torture/planted)
 set(planted_table ${CMAKE_BINARY_DIR}/planted_table.cc)
 stoker_operator_table(${planted_table} ${operator_files} ${planted_files})

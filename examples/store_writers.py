@@ -106,9 +106,6 @@ def picture_record(index: int, labels: Sequence[float], picture: bytes) -> bytes
     return head + struct.pack(f"<{len(labels)}f", *labels) + picture
 
 
-# Messages of Protocol Buffers.
-
-
 def varint(value: int) -> bytes:
     value &= (1 << 64) - 1
     out = b""

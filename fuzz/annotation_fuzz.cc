@@ -59,7 +59,6 @@ void take_json(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stoker::stores;
   if (size == 0) return 0;
-  // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> bytes(data + 1, data + size);
   const std::string_view text = stoker::fuzz::text_of(bytes.data(), bytes.size());
   try {

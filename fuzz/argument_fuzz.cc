@@ -3,8 +3,8 @@
 //
 // Gives an operator any values as arguments. The input is a call as JSON:
 //   {"op": "crop", "arguments": {"crop": [2, 2]}, "computed": {"crop_pos_x": {"fdata": [0.5]}}}
-// It becomes a saved graph of that operator on the inputs of its first case. Arguments that are
-// computed come from nodes `constant` with these arguments.
+// It becomes a saved graph of that operator on its first case's inputs. Nodes `constant` give
+// computed arguments.
 #include "graphs.h"
 #include "json_mutator.h"
 #include "op/case_testing.h"

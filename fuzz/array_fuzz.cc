@@ -32,7 +32,6 @@ void take(EncodedSpan file, uint8_t kind, uint8_t room) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr size_t kChoices = 2;
   if (size < kChoices) return 0;
-  // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> file(data + kChoices, data + size);
   try {
     stoker::take(file, data[0], data[1]);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes any bytes as an encoded image. The result must be a picture or a SampleError, and a
-// window must equal that part of the whole picture. JPEG is decoded as libjpeg-turbo decodes it.
-// The first 8 bytes choose the options and the window, and the rest is the file.
+// window must equal that part of the whole picture. JPEG is decoded as libjpeg-turbo does. The
+// first 8 bytes choose the options and the window, and the rest is the file.
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -57,8 +57,7 @@ bool decode(const EncodedImage& image, const View& out, const Window& judged) {
   }
 }
 
-// A window's pixels, and whether it is good, do not depend on how much else is decoded. If the
-// whole is good, so is the window.
+// Whether a window is good, and its pixels, do not depend on how much else is decoded.
 void compare(const EncodedImage& image, const Choices& choices) {
   const Shape full = image.type().shape;
   const Window w = choices.window_of(full);
@@ -103,7 +102,6 @@ void compare_with_library(const EncodedImage& image, const Choices& choices) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < stoker::kChoices) return 0;
   const stoker::Choices choices(data);
-  // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> file(data + stoker::kChoices, data + size);
   try {
     stoker::EncodedImage image = stoker::peek(file, choices.options);

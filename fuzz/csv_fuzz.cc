@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes any bytes for a table of text. They must be refused with a GraphError or parsed, and a
-// parsed table, written with every cell in quotes, must parse again to the same cells. The first
+// parsed table, written with every cell in quotes, must parse to the same cells again. The first
 // byte chooses the delimiter, and whether there is a header.
 #include <vector>
 
@@ -37,7 +37,7 @@ void check(const CsvTable& table, char delimiter, bool has_header) {
   for (int64_t i = 0; i < table.size(); ++i) {
     if (i > 0 && table.begin(i) <= table.begin(i - 1)) std::abort();
     if (table.begin(i) >= table.text().size()) std::abort();
-    // What is in quotes without an end is all that is left of the file.
+    // Quotes without an end hold all that is left of the file.
     if (const auto quotes = table.endless_quotes(i)) {
       if (*quotes < table.begin(i) || table.text()[*quotes] != '"') std::abort();
     } else {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parses any bytes as a file list. They must be refused with a GraphError or parsed, and a parsed
-// list must parse again to the same list.
+// list must parse to the same list again.
 #include "foreign.h"
 #include "io/paths/path_list.h"
 

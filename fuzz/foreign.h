@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How whatever comes from outside must be refused. Stateless.
+// How whatever comes from outside must be refused. Targets copy what they get, so that the address
+// sanitizer sees any read behind its end.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,8 +20,8 @@ inline std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// A message with blanks in the place of escaped bytes, "\xfb": the digits of one are no part of a
-// word, as of "\xfbasic_string".
+// Puts blanks in place of escaped bytes: the digits of "\xfb" are no part of the word
+// "\xfbasic_string".
 inline std::string without_escapes(std::string_view message) {
   std::string text(message);
   for (size_t at = text.find("\\x"); at != text.npos; at = text.find("\\x", at + 1))
@@ -29,8 +30,7 @@ inline std::string without_escapes(std::string_view message) {
   return text;
 }
 
-// Whether the message could be a user's to read: it says something, and in Stoker's own words. What
-// is quoted from the input may be anything.
+// Whether the message says something in Stoker's own words. Quotes of the input may be anything.
 inline bool is_own_words(std::string_view message, std::string_view input) {
   const std::string said = without_escapes(message);
   for (const char* word : {"json.exception", "nlohmann", "std::", "basic_string", "vector::"})
@@ -38,15 +38,14 @@ inline bool is_own_words(std::string_view message, std::string_view input) {
   return !message.empty() && is_utf8(message);
 }
 
-// Checks an error about a file: it must be in Stoker's own words, and its offset, if any, must lie
-// in the file.
+// The error must be in Stoker's own words, and its offset, if any, must lie in the file.
 inline void check(const SampleError& e, std::span<const uint8_t> file) {
   if (e.offset > static_cast<int64_t>(file.size())) std::abort();
   if (!is_own_words(e.what(), text_of(file.data(), file.size()))) std::abort();
 }
 
-// Whether f takes the input. It may refuse it only by an E with a fit message. A plain Error,
-// of none of the derived classes, tells no user what to do. Any other exception ends the program.
+// Whether f takes the input. It may refuse it only by an E with a fit message, and not by a plain
+// Error, which tells no user what to do. Any other exception ends the program.
 template <class E, class F>
 bool accepts(std::string_view input, const F& f) {
   try {

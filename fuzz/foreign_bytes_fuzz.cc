@@ -94,7 +94,6 @@ void take_chunks(std::span<const uint8_t> file, const ChunkShape& shape) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stoker;
   if (size == 0) return 0;
-  // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> file(data + 1, data + size);
   switch (data[0] % 6) {
     case 0: take_numbers(file, ByteOrder::kLittle); break;

@@ -34,7 +34,7 @@ inline void keep_at_home(Graph& graph) {
   }
 }
 
-// Loads the text as a graph, plans it, which needs no device, and makes one step.
+// Loads and plans the graph, which needs no device, and makes one step.
 inline void try_graph(const std::string& text) {
   Graph graph;
   std::string settings;

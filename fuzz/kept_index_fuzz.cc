@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes any bytes for what is kept beside a file: the table of an archive, the places of records,
-// or a whole FILE.stoker-index. Who wrote it may have given it right checksums, as here. It is
-// refused with a SampleError, or made again, or whatever it says can be used: names lie in it, and
-// bytes of samples in the file. The first byte chooses which.
+// or a whole FILE.stoker-index, with right checksums. It must be refused with a SampleError or made
+// again, or be usable: names lie in it, and bytes of samples in the file. The first byte chooses
+// which.
 #include <unistd.h>
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 namespace stoker::stores {
 namespace {
 
-// A file of records, in a folder of its own. Indexes lie beside it.
+// A file of records, in a folder of its own with its indexes.
 class Folder {
  public:
   Folder() {
@@ -60,7 +60,6 @@ const Folder& folder() {
   return one;
 }
 
-// Keeps the bytes as an index of the file, in the place of any other.
 void keep(const std::string& kind, ByteSpan bytes) {
   std::filesystem::remove(folder().index());
   const auto owner = std::make_shared<const std::vector<uint8_t>>(bytes.begin(), bytes.end());
@@ -71,8 +70,7 @@ void keep(const std::string& kind, ByteSpan bytes) {
     std::abort();
 }
 
-// Reads what lies at a place. It must be what the file has there, or be refused. No bytes lie
-// anywhere.
+// The bytes must be what the file has there, or be refused; none lie outside of it.
 void read(RecordPlace p, std::shared_ptr<const io::Object> file) {
   io::ByteBuffer buffer;
   std::vector<io::Part> parts;
@@ -132,7 +130,7 @@ void take_places(ByteSpan bytes) {
     });
 }
 
-// A whole index: what is taken of it is what is behind its head.
+// Of a whole index, only what is behind its head is taken.
 void take_index(ByteSpan bytes) {
   keep("any 1", bytes);  // so that a head is there that fits
   std::vector<uint8_t> head(64);

@@ -46,7 +46,6 @@ extern "C" const char* __lsan_default_suppressions() { return "leak:libvorbis.so
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> file(data + 1, data + size);
   try {
     stoker::compare(file, data[0]);

@@ -55,7 +55,6 @@ Begun begun(Graph graph, std::optional<int64_t> seed) {
   return b;
 }
 
-// Whether the pipeline takes the text.
 bool restores(Pipeline& p, const std::string& text, bool force) {
   const std::string before = p.state();
   if (!accepts<StateError>(text, [&] { (void)p.restore(text, force); })) {

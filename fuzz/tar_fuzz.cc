@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes any bytes for a tar archive, and for an index of one in the layout of WebDataset. What is
-// in it must be found, or it must be refused with a SampleError. Members lie one behind the other.
-// Every header gets a right checksum, which no mutation finds.
+// in it must be found or refused with a SampleError. Members lie one behind the other. Every header
+// gets a right checksum, which no mutation finds.
 #include <cstdio>
 #include <cstring>
 

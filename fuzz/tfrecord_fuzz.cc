@@ -44,7 +44,6 @@ void take_payload(ByteSpan payload) {
   }
 }
 
-// The places of a file follow one another up to its end.
 void take_file(ByteSpan file) {
   int64_t end = 0;
   for (const RecordPlace p : find_tfrecords(MemoryRanges("fuzz", file))) {
@@ -76,7 +75,6 @@ void take_index(ByteSpan text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> bytes(data + 1, data + size);
   if (data[0] % 3 == 0) stoker::stores::take_file(bytes);
   else if (data[0] % 3 == 1) stoker::stores::take_payload(bytes);

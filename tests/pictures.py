@@ -21,8 +21,8 @@ from stoker.errors import SampleError
 
 pillow_heif.register_heif_opener()
 
-# Formats that were left out of the build on purpose, as by STOKER_WITHOUT of CMake. Tests of all
-# others run, and fail where their codec is missing.
+# Formats left out of the build on purpose, by STOKER_WITHOUT of CMake. Tests of all others fail
+# where their codec is missing.
 LEFT_OUT = set(os.environ.get("STOKER_WITHOUT", "").split(";")) - {""}
 
 

@@ -2,10 +2,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Unpacks packages of Debian's ARM64, with all that they need, into a folder:
-# tools/arm64_root.sh [FOLDER PACKAGE...]; else the libraries that Stoker links, and Python, into
-# build/arm64-root. The machine's own libraries stay as they are. Does nothing if that was done
-# before.
+# Unpacks packages of Debian's ARM64, with all that they need, into a folder: tools/arm64_root.sh
+# [FOLDER PACKAGE...]; else the libraries that Stoker links, and Python, into build/arm64-root. Does
+# nothing if that was done before.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/${1:-build/arm64-root}

@@ -13,12 +13,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-# C++ test programs, without "stoker_" before and "_test" behind: one for each of these folders of
-# src/, and some more.
+# C++ test programs, without "stoker_" and "_test": one for each of these folders of src/, and more.
 FOLDERS = "base memory device batch io stores codec kernels op graph run"
 PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture fuzz"
 
-# The folders of tests/ that hold more than tests: what theirs share concerns them all.
+# What tests in these folders of tests/ share concerns them all.
 SHARING = """
     compat conditionals conformance definition faults formats frameworks gpu new_operators pipelines
     stores user_code
@@ -308,8 +307,7 @@ FRAMEWORKS = """
     frameworks/test_mxnet.py frameworks/test_tensorflow.py frameworks/test_training.py
 """
 
-# Seconds of work on one core. Those of tests are kept by `tools/times.py keep`; one that is not
-# there yet is taken for a short one.
+# Seconds of work on one core, for a test that `tools/times.py keep` has not kept yet.
 USUAL_SECONDS = 2
 OPERATOR_SECONDS = 30  # all conformance tests of one operator
 KEPT = json.loads((Path(__file__).parent / "ci_times.json").read_text(encoding="utf-8"))

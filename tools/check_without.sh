@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds the codecs without one library after the other, as where it is missing, and sees that all
-# tests of codecs pass and errors name the Debian package: tools/check_without.sh [FORMAT...], else
-# one format of every library but JPEG's, which Stoker needs.
+# Builds the codecs without one library after the other, and checks that all tests of codecs pass
+# and errors name the Debian package: tools/check_without.sh [FORMAT...], else one format of every
+# library but JPEG's, which Stoker needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/.venv/bin:$PATH

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs what the named sets need: tools/install.sh [build|test|frameworks|mxnet|lint|fuzz]...
-# requirements/<set>.debian lists Debian packages; missing ones are installed, which needs root or
-# sudo. requirements/<set>.txt lists Python packages, which go into .venv. MXNet needs an old NumPy,
-# so it has .venv-mxnet for itself. A set that is already there takes no time.
+# Missing Debian packages of requirements/<set>.debian are installed, which needs root or sudo.
+# Python packages of requirements/<set>.txt go into .venv, or for MXNet, which needs an old NumPy,
+# into .venv-mxnet. A set that is already there takes no time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -48,8 +48,7 @@ make_venv() { # environment python
   local stage=$PWD/build/release/python site
   say "making $1 with $("$2" --version)"
   "$2" -m venv --clear "$1"
-  # This environment imports the built package (cmake/python.cmake). PYTHONPATH puts another build
-  # before it.
+  # This environment imports the built package (cmake/python.cmake), or another by PYTHONPATH.
   site=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "$stage" >"$site/stoker-build.pth"
   echo "$PWD" >"$1/place"

@@ -2,9 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The static checks: tools/lint.sh [quick|slow]. `quick` runs those that take seconds and need no
-# build, `slow` the others, which need a built build/release. A failed check does not stop the
-# others.
+# The static checks: tools/lint.sh [quick|slow]. `quick` takes seconds and needs no build; `slow`
+# runs the other checks, which need a built build/release. A failed check does not stop the others.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/.venv/bin:$PATH

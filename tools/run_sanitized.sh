@@ -13,8 +13,8 @@ tests=${TESTS_AT_ONCE:-$jobs}
 case ${1:-} in
   asan)
     ctest --test-dir build/asan --output-on-failure -j "$tests"
-    # Python itself leaks by design. libstdc++ must be loaded as early as libasan, so that the
-    # module can throw exceptions.
+    # Python itself leaks by design. The module can throw only if libstdc++ is loaded as early as
+    # libasan.
     export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \
       .venv/bin/python -m pytest -n "$jobs" --part "${PART:-1/1}" tests/conformance

@@ -2,8 +2,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the environments of some peers, build/compare/PEER, where they are not there:
-# bench/compare/environment.sh PEER...
+# Makes the missing environments of peers in build/compare: bench/compare/environment.sh PEER...
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes an environment for each peer in build/compare, if it is not there, and races the peers by
-# bench/compare/race.py, which gets the arguments: --parts starts,race,two,epochs, --peers
-# dali,opencv, --rounds N, --data FOLDER (--help lists all). Or, if the first argument is `sounds`,
-# runs bench/sounds.py, with the others, beside librosa and torchaudio.
+# Makes the missing environments of peers in build/compare, and races them by bench/compare/race.py
+# with the arguments: --parts starts,race,two,epochs, --peers dali,opencv, --rounds N, --data FOLDER
+# (--help lists all). With `sounds` as the first argument, runs bench/sounds.py beside librosa and
+# torchaudio.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if [ ! -x build/release/bench_limit ]; then

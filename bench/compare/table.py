@@ -111,8 +111,7 @@ class Report:
         parts: dict[str, list[float]] = {"decode": [], "resize": []}
         for r in players["stoker:resized"].rounds:
             for part, operator in (("decode", "decoders_image_0"), ("resize", "window")):
-                # The operators' clocks run on while other programs have the core, so only a share
-                # counts.
+                # These clocks run on while other programs have the core: only a share counts.
                 share = r["operators"][operator] / r["seconds"]
                 parts[part].append(share * r["cpu"] / r["images"] * 1e6)
         ours, limit = times["stoker"].cpu, times["limit"].cpu

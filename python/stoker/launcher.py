@@ -33,8 +33,8 @@ class Ranks(NamedTuple):
     source: str
 
 
-# For each launcher its variables for rank, world size and local rank. The first launcher in this
-# order whose variables are set counts.
+# Each launcher's variables for rank, world size and local rank. The first launcher whose variables
+# are set counts.
 _VARIABLES = {
     "the environment (torchrun)": ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
     "Horovod": ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK"),

@@ -13,8 +13,7 @@ namespace stoker::io {
 
 namespace {
 
-// A larger request must fail here: a system that overcommits memory would fail only when it is
-// touched.
+// A system that overcommits memory would fail only when a larger buffer is touched.
 constexpr size_t kLargestBuffer = size_t{1} << 38;
 
 class FromSystem final : public Buffer {

@@ -19,13 +19,11 @@ namespace stoker::io {
 // The number of zero bytes behind the data, so that decoders may read a little beyond its end.
 inline constexpr size_t kReadPadding = 64;
 
-// Uninitialised bytes that can grow, aligned to 64. Movable; one thread at a time.
+// Uninitialised bytes that can grow, aligned to 64. Movable.
 class ByteBuffer {
  public:
-  // Memory comes from the system.
   ByteBuffer() = default;
-  // Memory comes from the pool as Use::kRead, and goes back there. Requires: the pool outlives the
-  // last reserve().
+  // Takes memory of the pool, as Use::kRead. Requires: the pool outlives the last reserve().
   explicit ByteBuffer(HostPool& pool) : pool_(&pool) {}
   ByteBuffer(ByteBuffer&& o) noexcept
       : pool_(o.pool_), data_(std::move(o.data_)), size_(std::exchange(o.size_, 0)) {}
@@ -45,10 +43,9 @@ class ByteBuffer {
   void clear() { size_ = 0; }
   // Makes room for `bytes` and keeps the first size() ones. Throws std::bad_alloc.
   void reserve(size_t bytes);
-  // Sets the size and writes the zeros behind it. Requires: reserve() was called, and bytes <=
-  // capacity().
+  // Also writes the zeros behind the data. Requires: reserve() was called; bytes <= capacity().
   void resize(size_t bytes);
-  // The memory, for those who keep it longer than this. Nobody may append then.
+  // The memory, for those who keep it longer than this. Nobody may append from then on.
   const std::shared_ptr<Buffer>& owner() const { return data_; }
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam through which tests make reading slow, short, wrong or impossible. Without an injector a
-// call costs one relaxed load.
+// The seam through which tests make reading slow, short, wrong or impossible.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -11,17 +10,17 @@
 
 namespace stoker::io {
 
-// Sees every open, listing and read of io/origin.h, on the thread that does it, so it has to be
-// thread-safe. A hook may block: so a test makes a store slow without a clock.
+// Sees every open, listing and read of io/origin.h, on the thread that does it. Must be
+// thread-safe. A hook may block, which makes a store slow without a clock.
 class FaultInjector {
  public:
   virtual ~FaultInjector() = default;
-  // Called before a file or folder is opened. Returns 0, or the errno to fail with.
+  // Returns 0, or the errno to fail with.
   virtual int on_open(const std::string&) { return 0; }
-  // Called before bytes are read. Returns 0, or the errno to fail with (EINTR is tried again). A
-  // smaller `count` makes a short read, and 0 makes an end of file.
+  // Returns 0, or the errno to fail with (EINTR is tried again). A smaller `count` makes a short
+  // read, and 0 makes an end of file.
   virtual int on_read(const std::string&, int64_t /*offset*/, size_t& /*count*/) { return 0; }
-  // Called with the bytes that were read, which it may change.
+  // May change the bytes that were read.
   virtual void on_bytes(const std::string&, int64_t /*offset*/, std::byte*, size_t /*count*/) {}
 };
 
@@ -30,7 +29,7 @@ inline std::atomic<FaultInjector*> fault_injector{nullptr};
 }
 inline FaultInjector* faults() {
   FaultInjector* f = detail::fault_injector.load(std::memory_order_relaxed);
-  // The usual path sees only null. To use the injector, its memory must be seen as well.
+  // Mostly null, which a relaxed load tells. To use an injector, its memory must be seen as well.
   return f ? detail::fault_injector.load(std::memory_order_acquire) : nullptr;
 }
 

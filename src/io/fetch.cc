@@ -146,7 +146,7 @@ void Fetcher::mark_taken(int64_t turn) {
   skip_taken();
 }
 
-// A mark is needed only until the threads have come to it.
+// Drops the marks that the threads have passed, as they are needed no longer.
 void Fetcher::skip_taken() {
   for (auto at = entries_.find(next_); at != entries_.end(); at = entries_.find(++next_))
     entries_.erase(at);
@@ -165,8 +165,8 @@ void Fetcher::work() try {
     run(job);
   }
 } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): take() does the work and reports
-  // There was no memory to note what this thread begins, so it has begun nothing. It begins no
-  // more, and take() reads what it would have read.
+  // There was no memory to note what this thread begins. It begins no more, and take() reads the
+  // rest.
 }
 
 bool Fetcher::has_work() const {
@@ -253,8 +253,8 @@ void Fetcher::finish(const Job& job, Fetched fetched, std::exception_ptr error) 
   done_.notify_all();
 }
 
-// A sample is ready as soon as its block is there or is being loaded: the first one that wants a
-// block loads it. Parks the job where there is no room. Returns true: there is no more to do.
+// A sample is ready once its block is loaded or being loaded: the first one that wants it loads it.
+// Parks the job where there is no room. Returns true: there is no more to do.
 bool Fetcher::want_block(Job& job) {
   const int64_t number = job.opened.place.block, turn = job.turn;
   const size_t bytes = job.opened.size;
@@ -338,7 +338,7 @@ std::shared_ptr<const Block> Fetcher::use_block(const Opened& opened, bool was_w
   }
 }
 
-// The block for a sample at work. It is given back when the last copy goes.
+// The block, for a sample at work. It is given back when the last copy goes.
 std::shared_ptr<const Block> Fetcher::lent(int64_t block, Cached& cached) {
   struct Loan {
     Fetcher* from;
@@ -363,7 +363,7 @@ void Fetcher::give_back(int64_t block) {
   done_.notify_all();
 }
 
-// Of blocks that may be dropped at once.
+// The bytes of blocks that may be dropped at once.
 size_t Fetcher::idle_bytes() const {
   size_t n = 0;
   for (const auto& [number, c] : blocks_)
@@ -376,8 +376,8 @@ void Fetcher::drop(std::map<int64_t, Cached>::iterator at) {
   blocks_.erase(at);
 }
 
-// Drops idle blocks until `room` bytes are free, first those that were wanted the longest ago; with
-// `wanted_too` then those that will be wanted last. Returns whether there is room.
+// Drops idle blocks until `room` bytes are free, first those not wanted for the longest time, then,
+// with `wanted_too`, those that will be wanted last. Returns whether there is room.
 bool Fetcher::drop_idle(size_t room, bool wanted_too) {
   while (stats_.held + room > limit_) {
     auto worst = blocks_.end();
@@ -395,12 +395,12 @@ bool Fetcher::drop_idle(size_t room, bool wanted_too) {
   return true;
 }
 
-// Makes room for a block that a sample at work needs. Returns false if others at work have to give
-// back theirs first, or reads have to end.
+// Makes room for a block that a sample at work needs. Returns false if it must wait until others
+// give back their blocks or reads end.
 bool Fetcher::make_room(size_t bytes) {
   if (drop_idle(bytes, true)) return true;
-  // Samples without bytes do not count: they are small, and stay until taken. Those that are being
-  // read will be done, and can be dropped then.
+  // Samples without bytes do not count: they are small and stay until taken. Those being read can
+  // be dropped once they are read.
   size_t busy = 0;
   for (auto& [turn, entry] : entries_) {
     if (entry.state == State::kReading && entry.cost > kEntryCost) busy += entry.cost - kEntryCost;

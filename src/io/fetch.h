@@ -19,39 +19,37 @@
 
 namespace stoker::io {
 
-// A sample's turn is its number in the order in which samples will be wanted. The fetcher's own
-// threads read samples in that order, as far as the limit allows. A sample that no thread has
-// begun is read by take() itself. So take() waits at most for a read that is running, and never for
-// a thread to start. Thread-safe.
+// A sample's turn is its number in the order in which samples will be wanted. The fetcher's threads
+// read samples in that order, as far as the limit allows, and take() reads a sample that no thread
+// has begun. So it waits at most for a read that is running. Thread-safe.
 //
 // Note [Reading ahead]
 // A sample counts with kEntryCost and its bytes from the moment its size is known until it is
-// taken. So the sum never exceeds the limit (except for a file that grows while it is read). A
+// taken, so the sum never exceeds the limit (except for a file that grows while it is read). A
 // thread parks a sample that does not fit, with its file open, and no thread begins a later one
 // before it. When there is room a thread reads it, unless take() comes first; a sample larger than
 // the limit is always left to take(). Threads that reach the limit sleep until a quarter of it is
-// free: to wake one for every sample that is taken would cost more than many a read.
+// free, as waking one for each sample would often cost more than the read.
 //
 // Note [Blocks]
-// A block counts with its size from before it is loaded until it is dropped, also while samples of
-// it are at work. It stays for samples whose turn comes later, and is dropped when another block
-// needs the room and no sample that was read ahead wants it. take() finds room in any case: it
-// drops what was only read ahead, or else waits until others are done with their blocks and running
-// reads have ended. Two threads never wait for each other, as long as each takes from several
-// fetchers in the same order. Samples that wait without bytes of their own do not stand in its way:
-// their kEntryCost may be counted beyond the limit. So a block that fits the limit costs its
-// samples nothing; a larger one is never kept, and each of its samples loads it and is told its
-// size by Admit.
+// A block counts with its size from before it is loaded until it is dropped, also while its samples
+// are at work. It stays for samples whose turn comes later, and is dropped when another block needs
+// the room and no sample that was read ahead wants it. take() always finds room: it drops what was
+// only read ahead, or else waits until others are done with their blocks and running reads have
+// ended. Two threads never wait for each other, as long as each takes from several fetchers in the
+// same order. For samples without bytes of their own, kEntryCost may be counted beyond the limit.
+// So a block that fits the limit costs its samples nothing; a larger one is never kept, and each of
+// its samples loads it and is told its size by Admit.
 class Fetcher {
  public:
-  // Tells which sample has a turn. It is called without locks from any thread, so it must be
-  // thread-safe. take() throws what it throws.
+  // Tells which sample has a turn. It must be thread-safe, and is called without locks. take()
+  // throws what it throws.
   using IndexOf = std::function<int64_t(int64_t turn)>;
-  // Is told how many bytes the sample takes besides what counts here, before they are read. take()
+  // Is told, before a sample is read, how many bytes it takes besides what counts here. take()
   // throws what it throws.
   using Admit = std::function<void(size_t bytes)>;
-  // What a sample costs besides its bytes. Without this cost, empty or unreadable files would be
-  // read ahead without end.
+  // What a sample costs besides its bytes, so that empty or unreadable files are not read ahead
+  // without end.
   static constexpr size_t kEntryCost = 4096;
 
   struct Stats {
@@ -63,21 +61,19 @@ class Fetcher {
     int64_t blocks = 0;  // blocks that were loaded
   };
 
-  // Without threads, every take() reads. The first turn is 0, and nothing is scheduled at first.
-  // Bytes lie in memory of the pool, as Use::kRead. Requires: `store` and `pool` outlive this.
+  // Without threads, every take() reads. The first turn is 0, and none is scheduled. Bytes lie
+  // in memory of the pool, as Use::kRead. Requires: `store` and `pool` outlive this.
   Fetcher(int threads, size_t limit, const ByteStore& store, HostPool& pool, IndexOf index_of);
-  // Waits for running reads and begins no others. Bytes that were taken stay valid, but no sample
-  // of a block may be there any more.
+  // Waits for running reads. Bytes that were taken stay valid. Requires: no sample of a block is
+  // left.
   ~Fetcher();
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
 
-  // Turns below `end` may be read ahead from now on; each must be taken some time. `end` never goes
-  // back.
+  // Turns below `end`, which never goes back, may be read ahead. Each must be taken some time.
   void schedule(int64_t end);
   // What was read of a sample. Turns may be taken in any order, scheduled or not. Empty when the
-  // turn was taken before, even if that call threw. Throws what reading threw (SampleError,
-  // BudgetError).
+  // turn was taken before, even if that call threw. Throws SampleError and BudgetError.
   std::optional<Fetched> take(int64_t turn, const Admit& admit = [](size_t) {});
   // Reads a sample that has no turn, or whose turn was taken before.
   Fetched take_again(int64_t index, const Admit& admit = [](size_t) {});

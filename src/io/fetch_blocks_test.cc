@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The Fetcher of stores whose samples lie in blocks.
 #include <atomic>
 #include <future>
 #include <string>
@@ -57,7 +55,7 @@ TEST_F(FetchTest, BlocksAreLoadedOnceInOrder) {
   }
 }
 
-// With room for few blocks. What counts for samples without bytes may come on top.
+// What counts for samples without bytes may come on top of the limit.
 TEST_F(FetchTest, BlocksStayWithinTheLimit) {
   for (const int threads : {0, 1, 3})
     for (const size_t limit : {size_t{1000}, size_t{9000}, size_t{20000}}) {
@@ -94,7 +92,7 @@ TEST_F(FetchTest, BlocksThatFailFailTheirSamples) {
   }
 }
 
-// There is room for one block. Who needs another one waits until the first is given back.
+// There is room for one block. Whoever needs another waits until the first is given back.
 TEST_F(FetchTest, ABlockInUseIsWaitedFor) {
   const BlockStore store;
   Fetcher f(0, 1000, store, pool_, by_turn);

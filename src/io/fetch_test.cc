@@ -108,7 +108,6 @@ TEST_F(FetchTest, FilesLargerThanTheLimitAreTaken) {
   EXPECT_GE(f.stats().on_the_spot, 1);
 }
 
-// A file is refused by its size, before it is read, whether or not it fits the limit.
 TEST_F(FetchTest, AdmitIsToldTheSizeBeforeItIsRead) {
   struct Refused {};
   for (const size_t limit : {size_t{1}, size_t{1} << 20}) {
@@ -188,8 +187,7 @@ TEST_F(FetchTest, EachSampleOnce) {
   EXPECT_EQ(f.stats().held, 0u);
 }
 
-// These two tests fail by never ending: there is always something to read, or nothing wakes a
-// thread.
+// These two tests fail by never ending.
 TEST_F(FetchTest, EndsWithoutReadingOn) {
   auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, files_, pool_, by_turn);
   f->schedule(INT64_MAX);
@@ -233,8 +231,7 @@ TEST_F(FetchTest, BuffersGoRound) {
   EXPECT_LE(allocator->taken, kFiles * 5 / 4);
 }
 
-// Many threads take samples almost in order, while reads are slow, short or fail. All samples
-// arrive, and the limit holds.
+// Many threads take samples almost in order, while reads are slow, short or fail.
 TEST_F(FetchTest, ManyThreadsUnderFaults) {
   struct Trouble : FaultInjector {
     std::atomic<uint32_t> calls{0};
@@ -300,7 +297,7 @@ TEST_F(FetchTest, NeighboursAreReadAtOnce) {
   ByteBuffer buffer;
   std::vector<Part> parts;
   extents.read(buffer, parts);
-  EXPECT_EQ(counts.reads, 3);  // the end, the two near the begin, the other file
+  EXPECT_EQ(counts.reads, 3);  // the end, the two near the beginning, the other file
   const auto text = [&](size_t i) { return std::string(parts.at(i).begin(), parts.at(i).end()); };
   EXPECT_EQ(text(0), std::string(50, 'd'));
   EXPECT_EQ(text(1), std::string(100, 'b'));
@@ -319,7 +316,7 @@ TEST_F(FetchTest, ExtentsBehindTheEndAreRefused) {
       std::string::npos);
 }
 
-// Places in indexes may be anything.
+// Indexes may hold any places.
 TEST_F(FetchTest, ImpossibleExtentsAreRefused) {
   const auto file = open(path(0));
   const auto opened = [&](int64_t offset, int64_t length) {

@@ -23,7 +23,6 @@ namespace stoker::io {
 
 constexpr int64_t kFiles = 50;
 
-// Holds threads at a gate until it is opened.
 class Gate {
  public:
   void pass() {
@@ -49,7 +48,7 @@ class Gate {
   int arrived_ STOKER_GUARDED_BY(mutex_) = 0;
 };
 
-// A store without blocks, which tells where the sample of each index lies.
+// Tells where the sample of each index lies.
 class Places final : public ByteStore {
  public:
   using Locate = std::function<Extent(int64_t index)>;
@@ -79,7 +78,6 @@ class FetchTest : public testing::Test {
     return s;
   }
   HostPool pool_;
-  // The same few files again and again.
   const Places files_{[this](int64_t turn) { return Extent{path(turn % kFiles)}; }};
   static void expect_content(const Fetched& f, int64_t turn) { expect_content(f.bytes, turn); }
   static void expect_content(const ByteBuffer& b, int64_t turn) {
@@ -92,8 +90,7 @@ class FetchTest : public testing::Test {
   static std::string error_of(Fetcher& f, int64_t turn) {
     return message<Error>([&] { (void)f.take(turn); });
   }
-  // Waits for a state that the threads must reach. If they never do, the test ends by its time
-  // limit.
+  // Waits for a state that the threads must reach; else the test ends by its time limit.
   template <class F>
   static void wait_until(F condition) {
     while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -23,7 +23,7 @@ namespace stoker::io {
 
 namespace {
 
-// What the file begins with: of 64 bytes, so that what is behind it is aligned.
+// What the file begins with. It has 64 bytes, so that what is behind it is aligned.
 struct Head {
   char magic[16] = {'s', 't', 'o', 'k', 'e', 'r', ' ', 'i', 'n', 'd', 'e', 'x', ' ', '2', '\n', 0};
   uint64_t kind = 0;  // hash of its name
@@ -155,7 +155,6 @@ KeptBytes kept_bytes(const std::string& path, const std::string& kind,
   head.head_sum = sum_of(head);
   for (const std::string& name : all) {
     std::error_code ignored;  // then it cannot be written either
-    // The folder of the file is there, and others are made.
     if (name != path + ".stoker-index")
       std::filesystem::create_directories(std::filesystem::path(name).parent_path(), ignored);
     if (!replace_file(name, {bytes_of(&head, sizeof head), made.bytes})) continue;

@@ -38,7 +38,7 @@ int retried(F f) {
   return error;
 }
 
-// That the process has no room for more open files is not the sample's fault.
+// Too many open files are not the sample's fault.
 [[noreturn]] void fail_for_want_of_room(const std::string& path, int error) {
   rlimit most{};
   ::getrlimit(RLIMIT_NOFILE, &most);
@@ -58,8 +58,7 @@ int open_fd(const std::string& path) {
         errno = injected;
         return false;
       }
-    // Without O_NONBLOCK a pipe among the files would block the reader for good. Regular files
-    // ignore the flag.
+    // O_NONBLOCK keeps a pipe from blocking the reader for good. Regular files ignore it.
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     return fd >= 0;
   });
@@ -116,7 +115,7 @@ File::File(std::string path) : path_(std::move(path)), fd_(open_fd(path_)) {
 
 File::~File() { ::close(fd_); }
 
-// Like pread: returns 0 at the end. Throws on failure.
+// As pread, it returns 0 at the end. Throws on failure.
 size_t File::read_some(std::byte* into, int64_t offset, size_t count) const {
   count = std::min<size_t>(count, 1 << 30);
   ssize_t got = 0;
@@ -141,7 +140,7 @@ void File::append(ByteBuffer& into, int64_t offset, int64_t length) const {
 }
 
 void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
-  // A false length must not cost its memory: it is refused before memory is reserved.
+  // A false length is refused before it costs memory.
   if (length > static_cast<size_t>(std::max<int64_t>(size_ - offset, 0))) {
     struct stat info;  // the file may have grown since it was opened
     if (::fstat(fd_, &info) != 0) fail("read", path_, reason(errno));
@@ -173,8 +172,7 @@ void File::refuse(size_t got, int64_t offset, size_t length) const {
 
 void File::read_to_end(ByteBuffer& into, int64_t offset) const {
   const auto expected = static_cast<size_t>(std::max<int64_t>(size_ - offset, 0));
-  // Asks for one byte more than expected. A read that does not fill the room has then seen the end
-  // without another call.
+  // One byte more than expected, so that a read that does not fill the room has seen the end.
   const size_t before = into.size();
   reserve(into, before + expected + 1, path_);
   size_t got = 0;

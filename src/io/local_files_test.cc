@@ -116,7 +116,6 @@ TEST_F(FileTest, FilesWithoutPermissionAreNamed) {
   EXPECT_EQ(read_error(path), "cannot open '" + path + "': Permission denied");
 }
 
-// A false length of a record is refused before memory is reserved for it.
 TEST_F(FileTest, LyingLengthsCostNoMemory) {
   const std::string path = write("f", "0123456789");
   ByteBuffer b;

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Readers find, list and read what lies elsewhere than in files, and keep what they found out.
 #include "io/origin.h"
 
 #include <gtest/gtest.h>

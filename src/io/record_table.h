@@ -1,29 +1,27 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the records of a file lie, found once and kept beside it: 16 bytes for each record. See
-// Note [Kept beside files] (io/kept_bytes.h).
+// Where the records of a file lie, 16 bytes for each: Note [Kept beside files] (io/kept_bytes.h).
 #pragma once
 #include "io/crc32c.h"
 #include "io/kept_bytes.h"
 
 namespace stoker::io {
 
-// Where a record lies in its file.
 struct RecordPlace {
   int64_t offset, size;
   bool operator==(const RecordPlace&) const = default;
 };
 static_assert(sizeof(RecordPlace) == 16);
 
-// Immutable; thread-safe.
+// Immutable.
 class RecordTable {
  public:
   explicit RecordTable(std::vector<RecordPlace> places)
       : RecordTable(in_memory(std::move(places))) {}
 
-  // The table of a file. `find` looks for the records where no table that fits is kept. The other
-  // arguments and errors are those of kept_bytes().
+  // `find` looks for the records where no table that fits is kept. The other arguments and errors
+  // are those of kept_bytes().
   static std::shared_ptr<const RecordTable> of(
       const std::string& path, const std::string& kind,
       const std::function<std::vector<RecordPlace>()>& find,

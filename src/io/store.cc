@@ -13,7 +13,7 @@ namespace stoker::io {
 
 namespace {
 
-// A gap of so many bytes is read with what lies around it: one call costs more than copying it.
+// A smaller gap is read with what lies around it: a call costs more than copying it.
 constexpr int64_t kMergedGap = 16 << 10;
 
 // Where the bytes of the next run begin, behind `end` bytes of others and their padding.

@@ -14,19 +14,18 @@
 
 namespace stoker::io {
 
-// Bytes of a sample, in memory that someone else owns. So many as kReadPadding can be read behind
-// them, and hold anything.
+// Bytes of a sample, in memory that someone else owns. kReadPadding bytes behind them can be read,
+// and hold anything.
 using Part = std::span<const uint8_t>;
 
-// A whole object or a part of one. Where `object` is given, it is open already and `path` is
-// unused.
+// A whole object or a part of one. Where `object` is given, it is open and `path` is unused.
 struct Extent {
   std::string path;
   int64_t offset = 0, length = -1;  // -1: up to the end
   std::shared_ptr<const Object> object = nullptr;
 };
 
-// Extents whose objects are open. Those that lie near each other are read at once. Copies share the
+// Extents whose objects are open, read at once where they lie near each other. Copies share the
 // objects.
 class OpenExtents {
  public:
@@ -34,8 +33,8 @@ class OpenExtents {
   explicit OpenExtents(std::vector<Extent> extents);
   // The bytes that read() will fill, with gaps between extents, unless an object changes.
   size_t size() const { return size_; }
-  // Gives a part for each extent, in the order in which these were given. Parts lie in `into`; the
-  // memory behind each can be read. Throws what Object::read() throws.
+  // Gives a part for each extent, in their order. Parts lie in `into`. Throws what Object::read()
+  // throws.
   void read(ByteBuffer& into, std::vector<Part>& parts) const;
 
  private:
@@ -54,7 +53,6 @@ class OpenExtents {
   size_t size_ = 0;
 };
 
-// How a sample is had.
 struct Place {
   enum class Kind : uint8_t { kExtents, kBlock, kItself };
 
@@ -76,15 +74,15 @@ struct Place {
   size_t bytes = 0;
 };
 
-// What several samples have in common and is loaded as a whole, such as a compressed file. A store
-// derives its own from it. Immutable once loaded; thread-safe.
+// What several samples have in common and is loaded as a whole, such as a compressed file. Stores
+// derive their own from it. Immutable once loaded.
 class Block {
  public:
   virtual ~Block() = default;
 };
 
-// Where the bytes of samples come from. All of it may be called from any thread, and throws
-// SampleError, which names file and offset.
+// Where the bytes of samples come from. Thread-safe; all of it throws SampleError, which names file
+// and offset.
 class ByteStore {
  public:
   virtual ~ByteStore() = default;
@@ -97,12 +95,12 @@ class ByteStore {
   // Adds the parts of a sample. They lie in the block.
   virtual void find(int64_t index, const Block& block, std::vector<Part>& parts) const;
 
-  // For samples that the store reads by itself: appends their bytes, and to `ends` where each part
-  // ends in them.
+  // For samples that the store reads by itself: appends their bytes, and to `ends` the end of each
+  // part.
   virtual void fetch(int64_t index, ByteBuffer& into, std::vector<size_t>& ends) const;
 };
 
-// What was read of a sample. It keeps the memory of its parts.
+// Keeps the memory of its parts.
 struct Fetched {
   ByteBuffer bytes;
   std::vector<Part> parts;
@@ -111,7 +109,7 @@ struct Fetched {
   size_t size() const;  // of all parts
 };
 
-// Opened objects of a store that has many samples in each. Keeps the last ones open. Thread-safe.
+// Keeps the objects that were opened last open. Thread-safe.
 class OpenFiles {
  public:
   explicit OpenFiles(size_t most = 64) : most_(most) {}

@@ -62,8 +62,7 @@ int64_t sum_of(const Header& h) {
   return sum;
 }
 
-// Whether the sum is that of the bytes, with blanks where it is stored. Some writers took bytes as
-// signed.
+// Blanks take the place of the stored sum. Some writers took bytes as signed.
 bool has_right_sum(const Header& h) {
   const std::optional<int64_t> stored = number(h, kSumAt, kSum);
   if (!stored) return false;

@@ -26,7 +26,6 @@ struct TarMember {
   int64_t offset = 0, size = 0;  // of its data
 };
 
-// Finds the members one after the other. One thread at a time.
 class TarReader {
  public:
   // Fills the span with what lies at `offset` and returns how many bytes are there. Offsets only
@@ -38,7 +37,7 @@ class TarReader {
       : path_(std::move(path)), read_at_(std::move(read_at)), at_(begin) {}
 
   // The next member; nothing at the archive's end, which need not be marked. Throws SampleError,
-  // with the offset, where a header is damaged or ends too soon, and what `read_at` throws. Data
+  // with the offset, where a header is damaged or cut off, and what `read_at` throws. Data
   // that ends too soon is not found here: the caller knows how much there is.
   std::optional<TarMember> next();
 
@@ -55,12 +54,12 @@ class TarReader {
   std::optional<int64_t> next_size_;
 };
 
-// Whether a block is the header of a file of this name and size, without others that extend it.
+// Whether a block is the header of a file of this name and size that no other header extends.
 bool is_tar_header(std::span<const uint8_t> block, std::string_view name, int64_t size);
 
-// The member whose data begins at `offset`, as the header before it says. Headers before that one
-// may give it another name or size: they are looked for where `is_right` says no. Nothing where no
-// header is. Throws what `read_at` throws; here its offsets come in any order.
+// The member whose data begins at `offset`, by the header before it. Where `is_right` says no,
+// earlier headers that may give it another name or size are looked for. Nothing where no header is.
+// Throws what `read_at` throws; here its offsets come in any order.
 std::optional<TarMember> tar_member_at(int64_t offset, const TarReader::ReadAt& read_at,
                                        const std::function<bool(const TarMember&)>& is_right);
 

@@ -184,7 +184,7 @@ TEST(Tar, AnyBytesEndInMembersOrAnError) {
     for (int k = static_cast<int>(rng() % 4); k >= 0; --k)
       a.bytes[rng() % a.bytes.size()] = static_cast<char>(rng());
     if (n % 3 == 0) a.bytes.resize(rng() % a.bytes.size());
-    // Checksums that are right lead further in.
+    // Right checksums lead further in.
     for (size_t at = 0; n % 2 && at + 512 <= a.bytes.size(); at += 512) {
       int sum = 8 * ' ';
       for (size_t i = 0; i < 512; ++i)

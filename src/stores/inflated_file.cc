@@ -66,7 +66,7 @@ InflatedFile::InflatedFile(const std::shared_ptr<const io::Object>& file, Compre
   bytes_.resize(got);
 }
 
-// One piece is compressed data, and about another is the inflater's own.
+// One piece is compressed data, and the inflater itself takes about another.
 size_t InflatedFile::memory(size_t size) { return size + 2 * kPiece; }
 
 io::Part InflatedFile::part(int64_t offset, int64_t size) const {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are compressed as a whole, and hold many samples. All of it throws SampleError, which
-// names the file.
+// Files of many samples, compressed as a whole. All of it throws SampleError, which names the file.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,7 +12,7 @@
 
 namespace stoker::stores {
 
-// What such a file holds, read piece by piece from its beginning on. One thread at a time.
+// What such a file holds, read piece by piece from its beginning on.
 class InflatingFile {
  public:
   InflatingFile(std::shared_ptr<const io::Object> file, Compression compression);
@@ -22,7 +21,7 @@ class InflatingFile {
   size_t read(std::span<uint8_t> into);
   // Passes over so many bytes. Returns how many there were.
   int64_t skip(int64_t bytes);
-  // How many bytes were read or passed over.
+  // Bytes that were read or passed over.
   int64_t at() const { return at_; }
 
  private:
@@ -33,13 +32,11 @@ class InflatingFile {
   std::unique_ptr<InflatingStream> stream_;
 };
 
-// What such a file holds, in memory: all of it, or what comes before its damage.
+// All that such a file holds, in memory, or what comes before its damage.
 class InflatedFile final : public io::Block {
  public:
-  // `size`: of what it holds, as it was when the store was opened. Throws BudgetError if there is
-  // no memory.
+  // `size`: of what it held when the store was opened. Throws BudgetError if there is no memory.
   InflatedFile(const std::shared_ptr<const io::Object>& file, Compression compression, size_t size);
-  // The memory that it takes while it is loaded.
   static size_t memory(size_t size);
   io::Part part(int64_t offset, int64_t size) const;
 

@@ -24,7 +24,7 @@ ByteSpan Scanner::at(int64_t offset, size_t length) {
   const auto rest = static_cast<size_t>(std::max<int64_t>(from_.size() - offset, 0));
   length = std::min(length, rest);
   if (offset < begin_ || offset + static_cast<int64_t>(length) > end) {
-    // Records that are larger than the window are jumped over, so less is worth reading at once.
+    // Records that are larger than the window are skipped, so less is worth reading at once.
     const bool jumps = offset > end + static_cast<int64_t>(step_);
     step_ = std::clamp(jumps ? step_ / 2 : step_ * 2, kLeast, kMost);
     window_.resize(std::min(std::max(step_, length), rest));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes that parsers read in ranges: those of a file, or of memory in tests. Also what parsers
-// share to take numbers from texts and to refuse damaged bytes.
+// Bytes that parsers read in ranges, of a file or of memory, and what parsers share to take numbers
+// from texts and to refuse damaged bytes.
 #pragma once
 #include <memory>
 #include <vector>
@@ -20,7 +20,6 @@ using ByteSpan = std::span<const uint8_t>;
 
 using io::RecordPlace;
 
-// One thread at a time.
 class Ranges {
  public:
   virtual ~Ranges() = default;
@@ -57,8 +56,7 @@ class MemoryRanges final : public Ranges {
   ByteSpan bytes_;
 };
 
-// Gives bytes of ascending offsets, and reads as much ahead as turns out to be needed. One thread
-// at a time.
+// Gives bytes of ascending offsets, and reads as much ahead as turns out to be needed.
 class Scanner {
  public:
   explicit Scanner(const Ranges& from) : from_(from) {}
@@ -79,10 +77,10 @@ class Scanner {
 
 // What some editors write before a text.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-// Takes the next line of a text away, without its end.
+// Takes away the next line of a text, and returns it without its end.
 std::string_view take_line(std::string_view& text);
-// The whole number at the front of a text, which it takes away with the blanks before it. False if
-// there is none or if it does not fit into 63 bits.
+// Takes away the whole number at the front of a text and blanks before it. False if there is none
+// or it does not fit into 63 bits.
 bool take_number(std::string_view& text, int64_t& value);
 
 }  // namespace stoker::stores

@@ -22,8 +22,8 @@ namespace stoker::stores {
 
 using Json = simdjson::dom::element;
 
-// A folder of stores of one kind, with its expected.json. `there`: false where there is no such
-// data, so that the test is skipped.
+// A folder of stores of one kind, with its expected.json. `there`: whether there is such data; if
+// not, the test is skipped.
 class Expected {
  public:
   explicit Expected(const std::string& folder)
@@ -34,7 +34,6 @@ class Expected {
   bool there() const { return there_; }
   Json json() const { return json_; }
   std::string path(std::string_view name) const { return (folder_ / name).string(); }
-  // The set of a name.
   Json set(std::string_view name) const {
     for (const Json s : json_["sets"].get_array())
       if (s["name"].get_string().value() == name) return s;
@@ -67,7 +66,6 @@ inline ByteSpan bytes_of(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// SHA-256 in hexadecimal digits, as expected.json has it.
 inline std::string sha256(ByteSpan bytes) {
   std::array<uint32_t, 64> k{};
   std::array<uint32_t, 8> h{};

@@ -22,7 +22,7 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-// Takes a number that a blank or the line's end follows.
+// Takes a number that is followed by a blank or the line's end.
 bool take_last_number(std::string_view& line, int64_t& value) {
   if (!take_number(line, value) || value < 0 || (!line.empty() && line[0] != ' ')) return false;
   line.remove_prefix(std::min<size_t>(1, line.size()));
@@ -36,8 +36,8 @@ bool take_member(std::string_view& line, WebdatasetMember& member) {
          take_last_number(line, member.place.size);
 }
 
-// Takes a name: it ends where another member follows, or with the line. No member begins with a
-// blank, so that many blanks in a row are not looked through from each of them.
+// Takes a name, which ends where another member follows, or with the line. No member begins with a
+// blank, so a run of blanks is looked through only once.
 std::string_view take_name(std::string_view& line) {
   for (size_t at = line.find(' '); at != line.npos; at = line.find(' ', at + 1)) {
     std::string_view rest = line.substr(at + 1);
@@ -63,9 +63,9 @@ struct SplitName {
   bool is_of_a_sample() const { return !key.empty() && key.back() != '/' && !ending.empty(); }
 };
 
-// The numbers of a table: those of its head, the first member of each sample and behind the last
-// one, for each member its offset, its size, where its texts begin, and their sizes, and for each
-// sample that is apart its number and that of another one of its name.
+// The numbers of a table: its head; the first member of each sample, and behind the last one; for
+// each member its offset, its size, where its texts begin, and their sizes; for each sample that is
+// apart its number and that of another one of its name.
 constexpr int64_t kTableHead = 5, kOfMember = 4, kOfApart = 2, kNumber = sizeof(int64_t);
 
 std::string shown_member(std::string_view name, int64_t size) {

@@ -5,11 +5,10 @@
 //
 // Note [Tables of archives]
 // A table has a number for each sample, 32 bytes for each member, the members' names, and which
-// samples are apart. It is made by searching the archive or of an index, and lies in memory as it
-// does in the file where it is kept: Note [Kept beside files] (io/kept_bytes.h). Whatever a table
-// says is checked before it is used: its numbers by themselves, and what it says of a member by the
-// header that the archive has before the member's data. That of a damaged archive is not kept, so
-// that its error comes again.
+// samples are apart. It is made by searching the archive or of an index, and is in memory as in the
+// file that keeps it: Note [Kept beside files] (io/kept_bytes.h). It is checked before it is used:
+// its numbers by themselves, and what it says of a member by the header in the archive. That of a
+// damaged archive is not kept, so that its error comes again.
 #pragma once
 #include <functional>
 #include <optional>
@@ -19,8 +18,7 @@
 
 namespace stoker::stores {
 
-// A member of an archive. It refers to the table or index that it is from. `name` is empty where an
-// index does not say it.
+// Refers to the table or index that it is from. `name` is empty where an index does not say it.
 struct WebdatasetMember {
   std::string_view ending, name;
   RecordPlace place;
@@ -29,11 +27,10 @@ struct WebdatasetMember {
 // The members of each sample, by an index: a line "ending offset size name" for all of a sample's,
 // in version 1.1 without names. Names may hold blanks. The numbers are not negative, and may lie
 // outside of the archive. `shown`: the index's name in errors. Throws SampleError, with the line.
-// Pure; thread-safe.
 std::vector<std::vector<WebdatasetMember>> parse_webdataset_index(std::string_view text,
                                                                   const std::string& shown);
 
-// Immutable; thread-safe.
+// Immutable.
 class WebdatasetTable {
  public:
   struct Damage {
@@ -41,14 +38,14 @@ class WebdatasetTable {
     int64_t sound;  // so many bytes of the archive could be read
   };
 
-  // Searches an archive. Members one behind the other whose names are alike up to the first dot of
-  // their last part are a sample; members without such a name or without an ending are none.
-  // `sound`: how many bytes could be read. Damage becomes damage().
+  // Searches an archive. Neighbours whose names are alike up to the first dot of their last part
+  // are a sample; members without such a name or without an ending are none. `sound`: how many
+  // bytes could be read. Damage becomes damage().
   static WebdatasetTable searched(const std::string& path, io::TarReader::ReadAt read_at,
                                   const std::function<int64_t()>& sound);
   // Of a plain archive.
   static WebdatasetTable searched(const Ranges& archive);
-  // The one that is kept of an archive, or that `search` makes.
+  // The one that is kept of an archive, or else what `search` makes.
   static WebdatasetTable kept(const std::string& path,
                               const std::function<WebdatasetTable()>& search);
   // What parse_webdataset_index() gives, for an archive.
@@ -59,12 +56,12 @@ class WebdatasetTable {
   // At least one. Throws SampleError where the table is damaged, as member() does.
   int64_t members(int64_t sample) const;
   WebdatasetMember member(int64_t sample, int64_t k) const;
-  // Throws SampleError where samples that are no neighbours have the name of this one: it is
-  // missing parts, or there more than once.
+  // Throws SampleError where samples that are no neighbours have this one's name: parts are
+  // missing, or it is there more than once.
   void require_together(int64_t sample) const;
   // Throws SampleError unless the archive says of a member what the table says. Returns the key of
-  // its name in the archive. `header`: the block before its data. `read_at` gives bytes of the
-  // archive, at any offset, where that block alone does not tell.
+  // its name there. `header`: the block before its data. `read_at` gives bytes of the archive, at
+  // any offset, where that block alone does not tell.
   std::string require_there(const WebdatasetMember& m, ByteSpan header,
                             const io::TarReader::ReadAt& read_at) const;
   int64_t archive_size() const { return archive_size_; }  // of what is in it, if it was searched

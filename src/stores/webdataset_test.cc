@@ -46,7 +46,7 @@ TEST(WebdatasetIndex, WhatIsWrongNamesTheLine) {
         << line;
 }
 
-// In a time that grows with the blanks, and not with their square.
+// Takes a time that grows with the blanks, and not with their square.
 TEST(WebdatasetIndex, WithManyBlanks) {
   const std::string name = "a" + std::string(1 << 20, ' ') + "b";
   const std::string text = "v1.2 1\njpg 512 7 " + name + " cls 1536 2 c";
@@ -137,7 +137,6 @@ std::vector<uint8_t> archive_of_all(const std::vector<std::string>& names) {
   return all;
 }
 
-// What is wrong with each sample.
 std::vector<std::string> faults(const std::vector<std::string>& names) {
   const std::vector<uint8_t> archive = archive_of_all(names);
   const auto table = WebdatasetTable::searched(MemoryRanges("a.tar", archive));

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields of a message of Protocol Buffers, by protozero. One thread at a time.
+// The fields of a message of Protocol Buffers, by protozero.
 //
-// As protobuf's own classes do, whoever reads takes a field of another kind than its own for an
-// unknown one, and leaves it out. Groups, which newer messages do not have, are refused.
+// As in protobuf's own classes, a reader takes a field of another kind than its own for an unknown
+// one, and leaves it out. Groups, which newer messages do not have, are refused.
 #pragma once
 #include <algorithm>
 #include <protozero/pbf_reader.hpp>
@@ -33,11 +33,11 @@ class Fields {
   }
 
  public:
-  // `whole`: the bytes from which offsets in errors are counted.
+  // Offsets in errors are counted from the beginning of `whole`.
   Fields(ByteSpan message, ByteSpan whole)
       : reader_(reinterpret_cast<const char*>(message.data()), message.size()), whole_(whole) {}
 
-  // Goes to the next field. All of these throw SampleError.
+  // All of these throw SampleError.
   bool next() {
     return guarded([&] {
       if (is_pending_) reader_.skip();
@@ -50,7 +50,7 @@ class Fields {
   bool is_fixed32() const { return is(protozero::pbf_wire_type::fixed32); }
   bool is_fixed64() const { return is(protozero::pbf_wire_type::fixed64); }
 
-  // Each requires that the field is of this kind, and is called once at most.
+  // Requires: the field is of this kind. Each is called once at most.
   ByteSpan bytes() {
     return take([&] {
       const protozero::data_view v = reader_.get_view();

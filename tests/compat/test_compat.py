@@ -69,9 +69,6 @@ def test_every_script_is_recorded() -> None:
     assert {p.stem for p in (ROOT / "tests" / "compat" / "scripts").glob("*.py")} == set(RECORDED)
 
 
-# Scripts that use no module of the library.
-
-
 def test_a_script_sees_what_it_sees_in_plain_python(tmp_path: Path) -> None:
     script = written(
         tmp_path,
@@ -110,9 +107,6 @@ def test_a_script_that_does_not_parse_or_exist(tmp_path: Path) -> None:
     assert broken.returncode == 1 and "SyntaxError" in broken.stderr
     missing = run(tmp_path / "none.py")
     assert missing.returncode == 2 and "No such file" in missing.stderr
-
-
-# Modules of the library.
 
 
 def in_process(tmp_path: Path, text: str, **report: str) -> Any:

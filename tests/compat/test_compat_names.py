@@ -30,9 +30,6 @@ def made(*outputs: Any, **settings: Any) -> Any:
     return pipe
 
 
-# Versions.
-
-
 def test_versions_are_numbers_that_compare() -> None:
     assert isinstance(backend.__cuda_version__, int)
     assert module("").__cuda_version__ == backend.__cuda_version__
@@ -61,9 +58,6 @@ def test_without_a_gpu_there_is_no_version(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_name_with_underscores_is_still_unknown() -> None:
     with pytest.raises(AttributeError, match="__no_version__"):
         _ = backend.__no_version__
-
-
-# Schemas.
 
 
 def test_a_schema_tells_of_arguments() -> None:
@@ -99,9 +93,6 @@ def test_a_schema_that_is_not_there() -> None:
     report.missing.clear()
 
 
-# Capsules.
-
-
 def test_capsules_are_told_from_other_objects() -> None:
     array = np.arange(3, dtype=np.float32)
     capsule = array.__dlpack__()
@@ -133,9 +124,6 @@ def test_a_capsule_of_a_gpu_s_memory_is_not_read_as_host_memory() -> None:
     assert backend.CheckDLPackCapsule(capsule_on(7)) == (False, False)
     with pytest.raises(TypeError, match="capsule of host memory, got one of a GPU's"):
         TensorCPU(capsule_on(2))
-
-
-# Types of constants.
 
 
 @pytest.mark.parametrize(
@@ -179,9 +167,6 @@ def test_numbers_can_be_called_constants_and_fed() -> None:
     assert batch.shape() == [(2, 2, 1)] * 2 and not np.array_equal(batch.at(0), batch.at(1))
 
 
-# Devices of what is fed.
-
-
 def test_host_memory_is_no_tensor_of_a_gpu() -> None:
     for kind, data in ((TensorGPU, np.zeros(2)), (TensorListGPU, [np.zeros(2)])):
         with pytest.raises(TypeError, match=r"made on a GPU, got a \w+: feed it as Tensor\w*CPU"):
@@ -206,9 +191,6 @@ def test_an_input_on_a_gpu_is_fed_by_its_node(tmp_path: Any) -> None:
     """
     done = run(written(tmp_path, text), STOKER_SIMULATED_DEVICES="1")
     assert done.stdout == "[[3, 3], [4, 4]]\n", done.stderr
-
-
-# Worker processes.
 
 
 def number(info: Any) -> Any:

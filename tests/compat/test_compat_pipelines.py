@@ -28,9 +28,6 @@ def made(*outputs: Any, **settings: Any) -> Any:
     return pipe
 
 
-# Sources.
-
-
 class Counted:
     """Gives its number of the call, and notes the threads that call it."""
 
@@ -137,9 +134,6 @@ def test_a_source_cannot_run_its_own_pipeline() -> None:
         pipe.run()
 
 
-# Layouts of what is fed.
-
-
 def test_layouts_survive_feeding() -> None:
     ragged = [np.zeros((3, 4), np.float32), np.ones((2, 5), np.float32)]
     images = made(fn.external_source(lambda: ragged, layout="HW")).run()[0]
@@ -157,9 +151,6 @@ def test_layouts_survive_feeding() -> None:
         assert got.layout() == "HW" and len(got) == 2
         source = made(fn.external_source(itertools.repeat(fed)))
         assert source.run()[0].layout() == "HW"
-
-
-# Arguments and methods.
 
 
 def test_inputs_are_fed_by_run() -> None:
@@ -248,9 +239,6 @@ def test_nodes_are_asked_for_what_is_known() -> None:
         image.shape(device="x")
 
 
-# Operators.
-
-
 def test_several_outputs_come_in_a_list() -> None:
     def added() -> list[Any]:
         x = fn.external_source(lambda: np.zeros((2, 3), np.float32))
@@ -313,9 +301,6 @@ def test_functions_may_write_into_their_arrays() -> None:
     assert not outputs[0].as_array().any(), "they are copies"
     for output in outputs[1:]:
         assert output.as_array().tolist() == [[[5.0] * 3, [0.0] * 3]] * 2
-
-
-# Modules.
 
 
 def test_types_have_the_established_names() -> None:

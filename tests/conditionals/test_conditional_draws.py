@@ -18,8 +18,6 @@ import jpegs
 from helpers import samples_of
 from stoker import DataNode, Pipeline, fn, types
 
-# Chance
-
 
 def keys_of(define: Callable[[], Any], **settings: Any) -> dict[str, str]:
     nodes = json.loads(pipe_of(define, **settings).serialize())["nodes"]
@@ -130,9 +128,6 @@ def test_scopes_of_all_kinds_of_functions() -> None:
     ]
     for enabled in (True, False):
         assert list(keys_of(define, enable_conditionals=enabled).values()) == expected
-
-
-# Bad samples
 
 
 @pytest.mark.parametrize("on_error", ["skip", "replace"])

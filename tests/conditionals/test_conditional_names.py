@@ -15,8 +15,6 @@ import stoker
 from stoker import DataNode, fn, pipeline_def, types
 from stoker.errors import GraphError
 
-# Names
-
 
 def test_several_names_and_lists_are_merged() -> None:
     def define() -> Any:
@@ -162,9 +160,6 @@ def test_what_cannot_be_on_a_node_is_refused() -> None:
 
     with pytest.raises(GraphError, match="is made only where 'random_coin_flip_0' is true"):
         pipe_of(one_side).build()
-
-
-# Python's own conditionals stay as they are
 
 
 class Counted:

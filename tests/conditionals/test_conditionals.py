@@ -27,9 +27,6 @@ TOPOLOGIES = [
 ]
 
 
-# What each statement means
-
-
 def nested() -> Any:
     x = picture()
     a, b = flips(2)

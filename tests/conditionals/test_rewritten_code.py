@@ -39,9 +39,6 @@ def expect(define: Callable[[DataNode, DataNode], Any], want: Callable[[Any, Any
         assert got == want(a, b), (a, b)
 
 
-# Where code stands
-
-
 def factorial_like(n: int, a: Any) -> Any:
     if n == 0:
         return 0
@@ -209,9 +206,6 @@ def test_tracebacks_show_the_lines_of_the_user() -> None:
     line = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert line.filename == __file__ and line.line == 'raise ValueError("here")'
     assert line.name == "fails"
-
-
-# What names stand for
 
 
 def test_names_of_comprehensions_are_their_own() -> None:

@@ -163,9 +163,6 @@ def test_arguments_of_devices_change_nothing_elsewhere(name: str, argument: str)
         assert result_of(base.with_arguments(**{argument: value})) == expected
 
 
-# Arguments that other nodes compute.
-
-
 def per_sample_uses(name: str, argument: str) -> Iterator[Call]:
     """Calls that give the argument as a constant: as they stand, or with another value put in."""
     yield from (c for c in bases(name) if c.arguments.get(argument) is not None)

@@ -157,8 +157,8 @@ def on_ragged(call: Call, place: str, size: int) -> list[Sample]:
     batch = ragged(layout, 5 * size) if is_picture else ragged_lists(own, 5 * size)
     steps = [batch[k * size : (k + 1) * size] for k in range(5)]
     if operators()[call.op]["sees_batch"] == "always" and is_picture:
-        # What it makes of samples of one shape; test_batches.py has ragged ones for those that
-        # take them.
+        # Its outputs for samples of one shape; test_batches.py has ragged ones for those that take
+        # them.
         shapes = [a.shape for a in ragged(layout, 5)]
         steps = [[texture(s, i) for i in range(size)] for s in shapes]
 

@@ -43,7 +43,7 @@ def calls_of(name: str) -> list[Call]:
     return [*some_calls(name), *picture_calls(name)]
 
 
-# Here each operator is alone, so fusing changes little. test_fused.py has chains.
+# Fusing changes little here, where each operator is alone; test_fused.py has chains.
 @pytest.mark.parametrize("name", names())
 def test_however_it_is_run(name: str) -> None:
     """Calls whose results depend on the batch are compared where the batches are the same."""

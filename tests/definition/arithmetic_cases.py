@@ -22,8 +22,8 @@ FUNCTIONS += ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh
 FUNCTIONS += ["asinh", "acosh", "atanh"]
 NUMBERS = ["2", "-3", "2.5", "True", "np.int8(3)", "np.uint16(3)", "np.int64(3)", "np.float32(2.5)"]
 
-# Both are without what ends the established library's process: a division of whole numbers by 0,
-# and of the smallest number by -1.
+# Both leave out what ends the established library's process: divisions of whole numbers by 0, and
+# of the smallest number by -1.
 Tensor = np.ndarray[Any, Any]
 
 

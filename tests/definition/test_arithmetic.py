@@ -17,8 +17,6 @@ from helpers import Array, difference, make, same, samples_of
 from stoker import DataNode, Pipeline, fn, math, newaxis, pipeline_def, types
 from stoker.errors import GraphError, SampleError
 
-# Values.
-
 
 def test_whole_numbers_of_64_bits_are_exact() -> None:
     big = np.array([2**63 + 5, 2**64 - 1], "uint64")
@@ -105,9 +103,6 @@ def test_a_long_loop_makes_few_nodes(device: str, monkeypatch: pytest.MonkeyPatc
     assert len(nodes_of(define)) < 20
 
 
-# What is merged.
-
-
 def test_an_expression_is_one_node() -> None:
     def define() -> DataNode:
         a, b, c = (node(np.int32([7, x])) for x in (1, 2, 3))
@@ -189,9 +184,6 @@ def test_wrong_dtypes_are_refused_with_the_users_line() -> None:
         result(define)
 
 
-# Conditionals and statements.
-
-
 def numbered(count: int) -> DataNode:
     return fn.external_source(
         source=lambda: [np.array(k, "int32") for k in range(count)], dtype="int32", ndim=0
@@ -257,9 +249,6 @@ def test_logarithms_of_powers_are_whole() -> None:
     assert by_two.tolist() == list(range(-1000, 1001))
 
 
-# Bad samples.
-
-
 def test_a_division_by_zero_is_a_bad_sample() -> None:
     def define() -> DataNode:
         return 12 // numbered(4)
@@ -286,9 +275,6 @@ def test_a_division_by_zero_that_nobody_needs_is_no_bad_sample(executor: str, de
     assert part(3).tolist() == np.ones((3, 3)).tolist()
     with pytest.raises(SampleError, match="a whole number is divided by 0"):
         part(4)
-
-
-# Indexing.
 
 
 def test_indices_may_be_nodes() -> None:
@@ -345,9 +331,6 @@ def test_wrong_indices_are_refused() -> None:
                 _ = node([1, 2])[index]
 
 
-# Devices.
-
-
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
@@ -372,9 +355,6 @@ def test_a_gpu_gives_zero_where_a_number_is_divided_by_zero() -> None:
         return x // 0, x % 0
 
     assert [g.tolist() for g in results(define, device_id=0)] == [[0, 0], [0, 0]]
-
-
-# What lowers.
 
 
 def picture() -> DataNode:

@@ -170,9 +170,6 @@ def test_calls_of_an_object_are_independent_unless_seeded() -> None:
     assert all(a == b for a, b in take(make(define(seed=5)), 4))
 
 
-# The spellings of old.
-
-
 def today(old: Callable[[DataNode], Any], new: Callable[[DataNode], Any], warned: int) -> None:
     """Both calls give the same samples, and the old one warns this many times."""
     with warnings.catch_warnings(record=True) as caught:
@@ -339,9 +336,6 @@ def test_old_functions_warn_in_each_call() -> None:
             draw(range=[0.0, 1.0]), draw(range=[0.0, 1.0])
     assert [w.filename for w in caught] == [__file__] * 2
     assert str(caught[0].message) == "fn.uniform is now spelled fn.random.uniform"
-
-
-# Several operators as one.
 
 
 def composed(steps: Any, *inputs: Images, **arguments: Any) -> Any:

@@ -40,9 +40,6 @@ def here() -> int:
     return inspect.stack()[1].lineno
 
 
-# fn
-
-
 def test_the_version_is_that_of_the_project() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
     version, _, _ = stoker.__version__.partition("+")  # 0.1.0+cu13 with CUDA
@@ -98,9 +95,6 @@ def test_old_names_still_work_and_say_so() -> None:
     assert fn.file_reader.__doc__ == fn.readers.file.__doc__
     with pytest.warns(DeprecationWarning, match=r"fn\.file_reader is now .* fn\.readers\.file"):
         fn.file_reader(files=["a"])
-
-
-# Arguments
 
 
 def test_constants_of_many_kinds() -> None:
@@ -200,9 +194,6 @@ def test_constants_as_outputs(value: Any, expected: Any, dtype: Any) -> None:
 def test_outputs_are_nodes_or_numbers(value: Any) -> None:
     with pytest.raises(errors.GraphError, match=r"output 1 is of type .*, not a node"):
         Pipeline(batch_size=1).set_outputs(1, value)
-
-
-# Messages
 
 
 def test_a_wrong_argument_names_the_line_and_the_nearest() -> None:
@@ -321,9 +312,6 @@ def test_nodes_are_hashable() -> None:
     assert len({one, other, one}) == 2
     assert {one: 1, other: 2}[other] == 2
     assert other in [other] and [one, other].index(one) == 0
-
-
-# What is generated from the table
 
 
 def test_the_engine_s_stub_is_complete(repository: Path) -> None:

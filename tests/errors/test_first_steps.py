@@ -33,9 +33,6 @@ def pictures() -> Any:
     return fn.external_source(source=source, layout="HWC")
 
 
-# Steps that are taken apart.
-
-
 def test_a_step_that_is_a_dict_is_unpacked() -> None:
     steps = DataIterator(two_outputs(), ["image", "label"], size=3)
     with pytest.raises(
@@ -88,9 +85,6 @@ def test_a_pipeline_has_no_length_and_is_no_iterator() -> None:
     assert len(next(iter(two_outputs()))) == 2
 
 
-# Nodes.
-
-
 @pytest.mark.parametrize("use", [lambda s: s[0], lambda s: [*s], len])
 def test_the_shape_of_a_node(use: Callable[[Any], Any]) -> None:
     text = text_of(errors.GraphTypeError, lambda: use(pictures().shape))
@@ -130,9 +124,6 @@ def test_a_side_of_an_if_on_a_node_raises(kind: type[Exception]) -> None:
     said = "".join(getattr(raised.value, "__notes__", map(str, raised.value.args)))
     assert "runs both of its sides once, while the pipeline is defined" in said
     assert "fn.python_function calls it, can refuse one" in said
-
-
-# Labels that are texts.
 
 
 def labels(tmp_path: Path, label: bytes, dtype: Any = types.INT32) -> Any:

@@ -391,9 +391,6 @@ def test_verify_judges_random_entropy_data(tmp_path: Path, kind: str) -> None:
         assert isinstance(message, str) and "byte" in message, message
 
 
-# Windows of damaged pictures.
-
-
 @pytest.mark.parametrize("policy", ["raise", "skip"])
 def test_a_window_outside_the_picture(good: list[Path], policy: str) -> None:
     """Pictures 0 to 6 are 40 to 46 pixels high, so a window of 43 fits only the last four."""
@@ -428,9 +425,6 @@ def test_windows_outside_under_other_rules(good: list[Path], name: str, policy: 
     for i, (got,) in enumerate(samples_of(make(define, batch_size=7).run())):
         height = got.shape[1] if name == "crop_mirror_normalize" else got.shape[0]
         assert height == (43 if policy == "pad" else min(43, 40 + i))
-
-
-# Real files, of the test data.
 
 
 def outcome(path: Path, **arguments: Any) -> str | tuple[int, ...]:

@@ -174,9 +174,6 @@ def test_several_pipelines_are_refused(numbered: Numbered) -> None:
         DataIterator(pipes, ["a", "b", "c"], reader_name="reader")
 
 
-# What counts is the batch that comes out.
-
-
 def left(pipe: Pipeline, steps: int) -> tuple[list[list[bytes]], int]:
     """What ``on_error="skip"`` gives of so many steps, and how many have no good sample."""
     given, lost = [], 0
@@ -287,9 +284,6 @@ def test_compat_and_the_scheduled_way(numbered: Numbered) -> None:
             pipe.schedule_run()
             (batch,) = pipe.outputs()
             assert batch.as_array().ravel().tolist() == step
-
-
-# Stopping.
 
 
 def test_ctrl_c_ends_a_run_that_only_drops() -> None:

@@ -30,9 +30,6 @@ def assert_user_line(message: str) -> None:
     assert "test_limits.py:" in message, message
 
 
-# Folders.
-
-
 def test_no_pictures(tmp_path: Path) -> None:
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "notes.txt").write_text("no picture")
@@ -80,9 +77,6 @@ def test_a_folder_that_links_to_itself(tmp_path: Path) -> None:
     assert str(tmp_path / "root") in message
 
 
-# Devices.
-
-
 def test_a_missing_gpu_is_said(pictures: Path) -> None:
     """Runs in a process of its own, which has no simulated device."""
     script = f"""
@@ -101,9 +95,6 @@ except errors.DeviceError as e:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "GPU" in done.stdout and "there is no device 0" in done.stdout
     assert "copy 'copy_0'" in done.stdout
-
-
-# Calls.
 
 
 def test_wrong_argument_name() -> None:
@@ -130,9 +121,6 @@ def test_wrong_setting() -> None:
         Pipeline(batch_size=1, num_thread=2)
     with pytest.raises(GraphError, match="on_error"):
         Pipeline(batch_size=1, on_error="ignore")
-
-
-# Memory.
 
 
 def noise(elements: int) -> Any:

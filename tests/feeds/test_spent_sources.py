@@ -135,9 +135,6 @@ def test_a_loop_without_any_step_is_told() -> None:
         assert list(external([])) == []
 
 
-# Sources of different lengths.
-
-
 def two(a: Any, b: Any, **of_b: Any) -> Pipeline:
     return make(
         lambda: [fn.external_source(a, name="a"), fn.external_source(b, name="b", **of_b)],

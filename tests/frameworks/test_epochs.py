@@ -136,9 +136,6 @@ def test_a_batch_larger_than_the_set(numbers: Numbers) -> None:
         )
 
 
-# Counting without a pipeline.
-
-
 def order(size: int, end: str, shards: int = 1, stick: bool = False) -> Counted:
     described: dict[str, Any] = {"size": size, "epoch_end": end}
     if shards > 1:

@@ -49,9 +49,6 @@ def shards(numbers: Numbers, count: int, n: int = 16, **settings: Any) -> list[P
     return [numbers(n, 2, s, count, **settings) for s in range(count)]
 
 
-# With one pipeline.
-
-
 def test_arrays_are_where_they_should_be(jax: Any, iterators: Any, numbers: Numbers) -> None:
     step = next(iterators.DataIterator(numbers(4, 2), ["label"]))
     assert not step["label"].committed
@@ -118,9 +115,6 @@ def test_scripts_of_the_established_library_get_64_bit_types_narrowed(jax: Any) 
     assert (step["x"].dtype, values(step["x"])) == ("int32", [3, -4, 3, -4])
 
 
-# With several pipelines.
-
-
 SEVERAL_ON_ONE_DEVICE = """
 import numpy as np
 from stoker import fn, pipeline_def
@@ -160,9 +154,6 @@ def test_a_device_axis_for_one_pipeline(jax: Any, iterators: Any, numbers: Numbe
     given = {"reader_name": "reader", "pmap_compatible": True}
     step = next(iterators.DALIGenericIterator(pipes, ["label"], **given))
     assert step["label"].shape[0] == 1
-
-
-# Over devices.
 
 
 def test_a_sharding_over_rows(jax: Any, iterators: Any, numbers: Numbers) -> None:
@@ -256,9 +247,6 @@ def test_what_cannot_be_sharded_is_refused(jax: Any, iterators: Any, numbers: Nu
         next(iterators.DataIterator(pipes, ["x"], size=4, sharding=over))
 
 
-# The decorator.
-
-
 def definition(root: Path, shard_id: int = 0, num_shards: int = 1) -> Any:
     return fn.readers.file(
         file_root=root,
@@ -332,9 +320,6 @@ def test_the_decorator_refuses(jax: Any, iterators: Any, pictures: Path) -> None
         wrap(definition)(pictures, batch_size=8, checkpoints=["{}"])
     with pytest.raises(GraphError, match="exclude each other"):
         iterators.data_iterator(definition, sharding=over, devices=jax.local_devices())
-
-
-# Peeking.
 
 
 def test_peeking(jax: Any, pictures: Path, tmp_path: Path) -> None:

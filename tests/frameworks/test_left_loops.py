@@ -199,9 +199,6 @@ def test_a_step_that_failed_leaves_no_loop(numbers: Numbers) -> None:
     assert labels(data) == [[5, 6], [7, 8]]
 
 
-# Iterators that DALI names.
-
-
 def test_the_established_iterator_goes_on_and_warns(numbers: Numbers) -> None:
     data = DALIGenericIterator(numbers(8, 2), ["label"], reader_name="reader", auto_reset=True)
     breaks(data, 1)
@@ -233,9 +230,6 @@ def test_reset_begins_the_next_epoch(kind: Any, by: dict[str, Any], numbers: Num
     assert given(data) == expected[1]
     data.reset()
     assert given(data) == expected[2]
-
-
-# Sources.
 
 
 def batch(i: int) -> Any:
@@ -323,9 +317,6 @@ def test_endless_streams_go_on() -> None:
     data = DataIterator(fed(four, cycle="quiet"), ["label"])
     assert [int(s["label"][0, 0]) for s in itertools.islice(data, 3)] == [0, 1, 2]
     assert [int(s["label"][0, 0]) for s in itertools.islice(data, 3)] == [3, 0, 1]
-
-
-# Others that draw from the pipeline.
 
 
 def test_an_iterator_behind_a_loop_that_was_left(numbers: Numbers) -> None:

@@ -55,21 +55,21 @@ def differs_on_purpose(case: dict[str, Any], lengths: list[int], epochs: list[An
     """Why Stoker differs here on purpose; "" if it has to give the same."""
     n, batch, shards = case["samples"], case["batch_size"], case["num_shards"]
     if case["by"] == "size" and lengths != case["lengths"]:
-        # The peer's length ignores the samples that filled the last batch of the epoch before.
-        # Stoker's is the number of steps that come.
+        # The peer's length ignores samples that filled the last batch of the epoch before. Stoker's
+        # is the number of coming steps.
         assert lengths == [len(steps) for steps in case["epochs"]]
         assert epochs == case["epochs"]
         return "length"
     if case["policy"] == "DROP" and case["pad_last_batch"] and n // shards % batch == 0:
-        # The shortest shard fills its batches, so the peer drops nothing, and hands out whole
-        # batches of padding as the next epoch. Stoker begins an epoch with its data.
+        # The shortest shard fills its batches: the peer drops nothing and hands out whole batches
+        # of padding as the next epoch. Stoker begins an epoch with its data.
         assert lengths == case["lengths"]
         first_of_epochs = {steps[0][0][0] for steps in epochs}
         assert first_of_epochs <= {s * n // shards + 1 for s in range(shards)}
         return "padding"
     if case["policy"] == "PARTIAL" and case["by"] == "size" and len(case["shards"]) > 1:
-        # The peer's list leaves out a pipeline that has nothing left in the last step. Stoker's
-        # has one dict per pipeline, where this one's tensor is empty.
+        # The peer's list leaves out a pipeline that has nothing left in the last step. Stoker's has
+        # one dict per pipeline, where this one's tensor is empty.
         assert [[[x for x in step if x] for step in steps] for steps in epochs] == case["epochs"]
         return "empty"
     return ""

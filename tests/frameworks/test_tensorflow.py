@@ -46,9 +46,6 @@ def labels(dataset: Any) -> list[list[int]]:
     return [[int(x) for x in np.ravel(label)] for label in dataset]
 
 
-# Elements.
-
-
 def test_elements_are_of_the_pipelines_types(tf: Any, datasets: Any, pictures: Path) -> None:
     image = tf.TensorSpec((4, 16, 16, 3), tf.uint8)
     label = tf.TensorSpec((4, 1), tf.int32)
@@ -131,9 +128,6 @@ def test_the_established_dataset(tf: Any, datasets: Any, numbers: Numbers) -> No
     assert labels(bare.take(1)) == [[1, 2]]
 
 
-# Loops.
-
-
 def test_each_loop_is_the_next_epoch(datasets: Any, numbers: Numbers) -> None:
     dataset = datasets.Dataset(numbers(20, 5, random_shuffle=True))
     epochs = []
@@ -192,9 +186,6 @@ def test_state_counts_what_was_drawn(datasets: Any, numbers: Numbers) -> None:
     again = datasets.Dataset(numbers(12, 2))
     again.load_state_dict(state)
     assert labels(again) == [[3, 4], [5, 6], [7, 8], [9, 10], [11, 12]]
-
-
-# In a graph.
 
 
 def test_in_a_function(tf: Any, datasets: Any, numbers: Numbers) -> None:
@@ -278,9 +269,6 @@ print("end")
 """
     done = run_script(script, str(Path(__file__).resolve().parents[1]), str(pictures))
     assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
-
-
-# Training.
 
 
 def test_keras_fits(tf: Any, datasets: Any, pictures: Path) -> None:

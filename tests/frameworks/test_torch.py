@@ -36,9 +36,6 @@ def ragged(pictures: Path) -> Pipeline:
     return make(define, batch_size=4)
 
 
-# What a step holds.
-
-
 def test_a_loop_gives_dicts_of_tensors(pictures: Path) -> None:
     iterator = DataIterator(training(pictures), ["image", "label"])
     judge = training(pictures)
@@ -77,9 +74,6 @@ def test_every_type(dtype: torch.dtype) -> None:
     assert tensor.dtype == dtype
     assert tensor.tolist() == [[0, 1, 1]] * 2
     assert to_torch_type[types.DType(name)] == dtype
-
-
-# Memory.
 
 
 def test_no_copy(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,8 +148,8 @@ print(int(statistics.median(sizes[5:15])), int(statistics.median(sizes[-10:])))
 """
     here = Path(__file__).resolve().parent
     names = {"tests": str(here.parent), "here": str(here), "pictures": str(pictures)}
-    # With an arena for each thread, the allocator keeps what is free at the top of each of them,
-    # 20 MB at times, and `malloc_trim` gives back only the top of the first.
+    # With an arena for each thread, the allocator keeps what is free at the top of each, 20 MB at
+    # times, and `malloc_trim` gives back only the top of the first.
     done = run_script(script.format(**names), MALLOC_ARENA_MAX="1")
     assert done.returncode == 0, done.stderr
     early, late = map(int, done.stdout.split())
@@ -202,9 +196,6 @@ def test_pinned_memory(numbers: Numbers, monkeypatch: pytest.MonkeyPatch) -> Non
     assert labels(next(iterator)) == [101, 102]
     listed = DataIterator(numbers(7, 2), ["label"], pin_memory=True, ragged=["label"])
     assert [int(t) for t in next(listed)["label"]] == [101, 102]
-
-
-# Samples of different shapes.
 
 
 def test_ragged_outputs_are_refused_with_advice(pictures: Path) -> None:
@@ -289,9 +280,6 @@ def test_feed_ndarray(pictures: Path) -> None:
         feed_ndarray(image, torch.zeros(2, dtype=torch.float64))
 
 
-# Arguments.
-
-
 def test_wrong_arguments(numbers: Numbers) -> None:
     def wrong(message: str, pipes: Any, names: Any = ("label",), **arguments: Any) -> None:
         with pytest.raises(GraphError, match=message):
@@ -341,9 +329,6 @@ def test_fill_last_batch_is_deprecated(numbers: Numbers) -> None:
             )
         assert caught[0].filename == __file__
         assert all_labels(iterator)[-1] == last
-
-
-# Damaged samples.
 
 
 def test_a_failed_step_counts_and_the_others_go_on(pictures: Path, damaged: Path) -> None:

@@ -17,8 +17,6 @@ from stoker import Pipeline
 from stoker.errors import StateError
 from stoker.torch import DALIGenericIterator, DataIterator, LastBatchPolicy
 
-# Epochs and resets.
-
 
 def test_without_auto_reset(numbers: Numbers) -> None:
     for no in (False, "no", None):
@@ -126,9 +124,6 @@ def test_a_pipeline_that_ends_its_epochs_itself(numbers: Numbers) -> None:
         iterator.reset()
     longer = DALIGenericIterator(countdown(numbers), ["label"], size=10, auto_reset=True)
     assert [len(list(longer)) for _ in range(3)] == [3, 3, 3], "the pipeline ends it earlier"
-
-
-# State.
 
 
 def every_state(numbers: Numbers, arguments: dict[str, Any], **settings: Any) -> None:

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.xdist_group("new operator")  # one process builds it fo
 BUILD = ROOT / "build/release"
 PROGRAMS = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
-# The operators of new_operators/wrong, and the conformance tests that must find each wrong. They
-# are right only for an input that is dense, or that is just the window asked for.
+# The operators of new_operators/wrong, with the conformance tests that must find each wrong. They
+# are right only for an input that is dense, or just the window asked for.
 WRONG_RUNS = {
     "wrong.solarize_any_origin": {"more", "shared"},
     "wrong.solarize_flat": {"more", "alone", "shared"},

@@ -17,8 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "tests/new_operators/example"
 
-# By name: the file of a right operator, what stands there, what was written instead, and what is
-# said.
+# By name: the file of a right operator, what it says, what was written instead, and the error.
 COMPILER = {
     "an input that may be changed": (
         "solarize.cc",

@@ -28,8 +28,8 @@ _NUMPY_NAMES = {
     **{"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh"},
     **{"acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2"},
 }
-# Both round these from double precision, so that float32 and float16 numbers are the same.
-# tests/definition/test_arithmetic.py says how far float64 numbers may differ.
+# These are rounded from double precision, so float32 and float16 are the same.
+# tests/definition/test_arithmetic.py says how far float64 may differ.
 NUMERICAL = ["+", "-", "/", "//", "%", "**", "min", "max", "fpow", "atan2"]  # not of bools alone
 ROUNDED = ["**", "pow", "fpow", "atan2"]
 

@@ -116,8 +116,6 @@ def test_other_types_are_rescaled(kinds: list[Path], dtype: str) -> None:
         assert str(got.dtype) == dtype
 
 
-# Windows.
-
 PER_FILE = 34  # 2 sizes of 15 kinds, 34 pictures each, in 2 ways: more than 2,000 windows
 LARGEST = 41
 
@@ -203,9 +201,6 @@ def test_demand_decodes_less(test_data: Path) -> None:
         start_of(np.float32(0.5), whole.shape[1], 16),
     )
     assert same(got[0], np.ascontiguousarray(whole[top : top + 16, left : left + 16]))
-
-
-# Orientation.
 
 
 @pytest.mark.parametrize("kind", ["420", "gray", "progressive"])

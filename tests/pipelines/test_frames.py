@@ -50,9 +50,6 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> A
     return request.param
 
 
-# Pictures and videos.
-
-
 def test_four_axes_without_a_layout_are_frames(device: str) -> None:
     video = np.random.default_rng(4).integers(0, 255, (3, 8, 9, 3)).astype(np.uint8)
 
@@ -132,9 +129,6 @@ def test_frames_with_angles_of_their_own_are_rotated_to_one_size(
     assert same(cut, np.ascontiguousarray(got[:, 22:43, 21:51]))
 
 
-# Windows, over whatever axes there are.
-
-
 @pytest.mark.parametrize("layout", ["FHWC", "HWC"])
 def test_each_frame_may_have_a_filter_of_its_own(device: str, layout: str) -> None:
     filters = np.float32([[[0, 1, 2]], [[1, 0, 1]], [[3, 0, 0]]])
@@ -171,9 +165,6 @@ def test_values_for_frames_need_frames_that_come_first(layout: str) -> None:
     found = re.escape(f"got float32 {layout} (".replace("  ", " "))
     with pytest.raises(GraphError, match="expected an input whose first axis is frames.*" + found):
         make(define).run()
-
-
-# Maps that differ from frame to frame.
 
 
 def test_arguments_make_frames() -> None:

@@ -16,8 +16,6 @@ from stoker import Pipeline, fn
 from stoker.errors import GraphError
 from stoker.numpy import DataIterator, LastBatchPolicy
 
-# The same bytes.
-
 
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
 def test_the_same_bytes_however_it_is_run(files: list[str], shuffle: bool) -> None:
@@ -167,9 +165,6 @@ def test_equal_readers_have_orders_of_their_own(files: list[str]) -> None:
     read = [[int(s[k].item()) for s in steps] for k in range(4)]
     assert read[0] == list(range(n)) and sorted(read[1]) == read[0] != read[1]
     assert read[2][0] == n // 2 and read[3] == [5] * n
-
-
-# Epochs.
 
 
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])

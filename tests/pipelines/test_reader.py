@@ -233,9 +233,6 @@ def test_reader_meta(files: list[str]) -> None:
         pipe.reader_meta("raeder")
 
 
-# io.file.read
-
-
 def file_read(names: list[bytes], **settings: object) -> Pipeline:
     def define() -> object:
         arrays = [np.frombuffer(n, np.uint8) for n in names]

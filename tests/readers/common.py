@@ -21,8 +21,8 @@ class Store:
     arguments: Mapping[str, Any]  # of the reader
     samples: Sequence[tuple[Array, ...]]  # by index: the outputs
     files: list[Path]  # by index: the file that holds the sample, or most of it
-    # Damages one sample on disk, so that it fails and all others stay as they are. None: a store
-    # whose samples have nothing of their own that could be wrong.
+    # Damages one sample on disk, so that only this one fails. None: the store's samples have
+    # nothing of their own that could be wrong.
     damage: Callable[[int], None] | None = None
     # Whether a file that became shorter before it was opened is as good as any other.
     takes_any_file: bool = False

@@ -19,8 +19,6 @@ from helpers import make
 from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
 from trainings import SIZE, epoch_of, sources, training
 
-# Epochs
-
 
 def test_a_loop_is_an_epoch(pictures: Path) -> None:
     pipe = training(pictures)
@@ -81,9 +79,6 @@ def test_reader_facts(pictures: Path) -> None:
         pipe.reader_meta("Raeder")
 
 
-# Settings and their effect on the bytes
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -133,9 +128,6 @@ def test_without_a_seed_one_is_drawn(pictures: Path) -> None:
     assert isinstance(a.seed, int)
     assert a.seed != b.seed
     assert a.state()["seed"] == a.seed
-
-
-# State
 
 
 @pytest.mark.parametrize("steps", [0, 1, 5, 6, 9])
@@ -203,9 +195,6 @@ def test_an_edited_graph_warns(pictures: Path) -> None:
         edited(pictures).restore(state)
 
 
-# Saved pipelines
-
-
 def test_a_saved_pipeline_does_the_same(pictures: Path, tmp_path: Path) -> None:
     pipe = training(pictures, seed=3, on_error="skip")
     text = pipe.serialize(tmp_path / "pipe.json")
@@ -229,9 +218,6 @@ def test_saved_pipelines_are_checked(pictures: Path) -> None:
         Pipeline.deserialize(text[: len(text) // 2])
     with pytest.raises(errors.GraphError, match="'horse_power'"):
         Pipeline.deserialize(text.replace('"batch_size"', '"horse_power"'))
-
-
-# What a pipeline tells about itself
 
 
 def test_plan_and_stats(pictures: Path) -> None:

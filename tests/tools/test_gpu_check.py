@@ -199,9 +199,6 @@ def test_the_sanitizer_runs_where_it_is(folder: Path) -> None:
     assert result["not_run"]["compute-sanitizer"] == "simulated"
 
 
-# The benchmark.
-
-
 @pytest.fixture(scope="module")
 def bench(repository: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("pipes", repository / "bench/gpu_pipeline.py")

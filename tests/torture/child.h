@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trials in a process of their own, which is watched: it may crash, hang or take too much memory.
+// Trials in a process of their own that is watched, as it may crash, hang or take too much memory.
 #pragma once
 #include <sys/types.h>
 
@@ -32,7 +32,7 @@ struct Board {
   void complain(const Complaint& complaint);
 };
 
-// One child. Requires: this process has one thread.
+// Requires: this process has one thread.
 class Child {
  public:
   // Runs `work` in the child. Its error output is kept, and shown if it crashes.
@@ -56,7 +56,6 @@ class Child {
   pid_t pid_;
 };
 
-// Examines one trial in a child.
 Complaint examine_apart(const Trial& trial, const Limits& limits);
 
 }  // namespace stoker::torture

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All chance of the torture comes from here: equal seeds give equal throws with every compiler.
-// C++ leaves open in which order a call's arguments are computed, so a call has at most one throw
-// among them. Not thread-safe.
+// All chance of the torture: equal seeds give equal throws with every compiler. A call has at most
+// one throw among its arguments, as C++ does not say in which order they are computed.
 #pragma once
 #include <string>
 #include <vector>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kCall = "test.call";  // tests/run_operators
 
-// All NaN are alike: see Note [What may differ] (run/difference.cc).
+// All NaN are alike: Note [What may differ] (run/difference.cc).
 uint64_t hash_of(const View& v) {
   uint64_t h = mix(static_cast<uint64_t>(v.dtype), static_cast<uint64_t>(v.shape.rank));
   for (int a = 0; a < v.shape.rank; ++a) h = mix(h, static_cast<uint64_t>(v.shape[a]));
@@ -71,7 +71,7 @@ class Mixes final : public UserFunction {
 
 bool has_function(const OperatorType& type) { return type.name == std::string(kCall); }
 
-// Where an argument is wrong, the node is refused, and what the function would do does not matter.
+// Where an argument is wrong, the node is refused, whatever the function would do.
 std::shared_ptr<UserFunction> function_for(const Node& node) {
   const auto number = [&](const char* name, int64_t fallback) {
     const auto it = node.arguments.find(name);

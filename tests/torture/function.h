@@ -10,8 +10,7 @@ namespace stoker::torture {
 // Whether torture has a function for nodes of this type, which is user code.
 bool has_function(const OperatorType& type);
 
-// A function for this node. What it returns, or that it fails, follows from the values of all its
-// inputs.
+// What the function returns, or that it fails, follows from the values of all its inputs.
 std::shared_ptr<UserFunction> function_for(const Node& node);
 
 }  // namespace stoker::torture

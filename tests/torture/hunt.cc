@@ -68,7 +68,7 @@ class Hunter {
            static_cast<int>(findings_.size()) >= h_.most_findings;
   }
 
-  // Returns false when there is nothing more to do.
+  // Returns false when nothing is left to do.
   bool work() {
     bool any = false;
     for (Slot& s : slots_) {
@@ -91,7 +91,7 @@ class Hunter {
       s.child = std::make_unique<Child>([&](Board& b) { try_all(s.next, s.end, b); }, h_.limits);
   }
 
-  // In the child.
+  // Runs in the child.
   void try_all(int64_t first, int64_t end, Board& board) const {
     for (int64_t n = first; n < end && !board.stop; ++n, ++board.done) {
       board.trial = n;
@@ -140,7 +140,6 @@ class Hunter {
     return {first, end - 1, complaint, draw_trial(h_.seed, end - 1, h_.operators), false};
   }
 
-  // The same complaint about the same operators.
   bool is_known(const Finding& f) const {
     const auto operators = [](const Finding& of) {
       std::set<std::string> names;

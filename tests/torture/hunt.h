@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs one random trial after the other, several at once, and makes small what is found.
+// Runs random trials, several at once, and makes small what is found.
 #pragma once
 #include <iosfwd>
 #include <string>
@@ -31,13 +31,12 @@ struct Finding {
   bool is_alone = true;  // false: it shows only in a process that ran those before it, or by luck
 };
 
-// Prints what is found, and at the end how much was tried. Requires: this process has one thread.
+// Prints what is found, and how much was tried. Requires: this process has one thread.
 std::vector<Finding> hunt(const Hunt& hunt, std::ostream& out);
 
-// Whether two complaints are of the same defect, as far as one can tell.
 bool is_same(const Complaint& a, const Complaint& b);
 
-// A folder for temporary files of children, which may be killed; removed at the end.
+// For temporary files of children, which may be killed; removed at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -23,7 +23,7 @@ void for_each_ref(Trial& t, const Change& change) {
   for (Output& o : t.outputs) change(o);
 }
 
-// Takes out nodes that no output needs, and feeds of nodes that are gone.
+// Takes out nodes that no output needs, and feeds of missing nodes.
 void prune(Trial& t) {
   std::set<int> used;
   for (const Output& o : t.outputs) used.insert(o.node);
@@ -90,7 +90,7 @@ class Simpler {
       });
   }
 
-  // Leaves a node out: who read it reads its input, or what a source gives in its place.
+  // Leaves a node out: its readers read its input, or what a source gives in its place.
   void nodes() {
     for (int i = static_cast<int>(t_.nodes.size()) - 1; i >= 0; --i) {
       const Node& n = t_.nodes[static_cast<size_t>(i)];
@@ -122,7 +122,6 @@ class Simpler {
     prune(t);
   }
 
-  // Feeds arrays in the place of a node's first output.
   void cut(Trial& t, int i) const {
     TensorType type;
     try {
@@ -149,7 +148,6 @@ class Simpler {
     prune(t);
   }
 
-  // Makes the node's outputs those of the graph.
   static void end_at(Trial& t, int node) {
     t.outputs.clear();
     for (size_t k = 0; k < outputs_of(t.nodes[static_cast<size_t>(node)]); ++k)
@@ -190,7 +188,7 @@ class Simpler {
     }
   }
 
-  // Who reads an output that is gone with the argument reads the first one.
+  // Readers of an output that is gone with the argument read the first one.
   static void leave_argument(Trial& t, size_t node, const std::string& name) {
     t.nodes[node].arguments.erase(name);
     const auto count = static_cast<int>(outputs_of(t.nodes[node]));
@@ -199,7 +197,6 @@ class Simpler {
     });
   }
 
-  // A list with one of its elements.
   void shorter(size_t node, const std::string& name, const Value& value) {
     std::visit(
         [&]<class T>(const T& list) {

@@ -9,10 +9,9 @@
 
 namespace stoker::torture {
 
-// All trials that are one small step simpler, the largest steps first. Not all of them can be run.
+// All trials that are one small step simpler, the largest steps first. Some cannot be run.
 std::vector<Trial> simpler(const Trial& trial);
 
-// `is_same` says whether a simpler trial shows the same.
 Trial shrunk(Trial trial, const std::function<bool(const Trial&)>& is_same);
 
 }  // namespace stoker::torture

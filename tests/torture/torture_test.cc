@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The torture finds what is planted, makes it small, and says how to run it again.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -51,7 +49,6 @@ TEST(Torture, MostGraphsAreGoodAndAllOperatorsTakePart) {
     EXPECT_EQ(seen.contains(type.name), is_drawn(type)) << type.name;
 }
 
-// Hunts for what is wrong with one operator.
 void expect_found(const std::string& op, std::initializer_list<Wrong> as, int64_t trials) {
   Hunt h;
   h.operators = {op};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is tried: a graph, its data and the ways in which it is run. A trial is a value and has a
-// text, so it can be printed, made smaller and run again.
+// What is tried: a graph, its data and the ways in which it is run. A trial is a value that has a
+// text.
 #pragma once
 #include "graph/graph.h"
 
@@ -78,7 +78,6 @@ struct Way {
   }
 };
 
-// What all ways have in common.
 struct Common {
   int64_t seed = 1, batch = 1;
   int steps = 1;
@@ -109,7 +108,7 @@ struct Trial {
   bool uses_device() const;
   bool has(OperatorKind kind) const;
   bool calls_functions() const;
-  // Whether samples may depend on the batch that they are in.
+  // Whether samples may depend on their batch.
   bool may_see_batch() const;
 };
 
@@ -117,7 +116,7 @@ struct Trial {
 std::string to_text(const Trial& trial);
 Trial read(const std::string& text);
 
-// The graph as a pipeline takes it. Readers find the made files in `folder`. Throws GraphError.
+// Readers find the made files in `folder`. Throws GraphError.
 Graph graph_of(const Trial& trial, const Way& way, const std::string& folder);
 
 }  // namespace stoker::torture

@@ -26,9 +26,6 @@ def files(pictures: Path) -> list[str]:
     return sorted(map(str, pictures.rglob("*.jpg")))
 
 
-# What fails.
-
-
 @pytest.mark.parametrize("settings", EXECUTORS)
 @pytest.mark.parametrize("policy", ["raise", "skip", "replace"])
 def test_a_failure_loses_its_step(settings: dict[str, Any], policy: str, files: list[str]) -> None:
@@ -103,9 +100,6 @@ def test_a_failure_behind_drops_the_sample_or_loses_the_step(
     whole = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
     left = [[k for k in step if k not in (4, 9)] for step in whole]
     assert seen == 2 * (left if policy == "skip" else [whole[0], True, True])
-
-
-# The same samples on every way.
 
 
 def mixed(files: list[str]) -> Callable[[], Any]:
@@ -231,9 +225,6 @@ def test_a_branch_that_is_never_taken() -> None:
         make(define, batch_size=2, enable_conditionals=True).run()
 
 
-# What is fed.
-
-
 @pytest.mark.parametrize("settings", EXECUTORS)
 def test_sources_lose_no_batch(settings: dict[str, Any]) -> None:
     def define() -> Any:
@@ -264,9 +255,6 @@ def test_what_is_fed_by_hand() -> None:
     pipe.feed_input("x", np.zeros((2, 3)))
     pipe.feed_input("x", np.ones((2, 3)))
     assert [pipe.run()[0].as_array().max() for _ in range(2)] == [1, 2]
-
-
-# Memory.
 
 
 @pytest.mark.parametrize("settings", EXECUTORS)
@@ -324,9 +312,6 @@ def test_little_memory_is_an_error_or_changes_nothing() -> None:
     assert 2 < raised < 28
 
 
-# Saving.
-
-
 def test_it_cannot_be_saved(tmp_path: Path) -> None:
     pipe = calling(lambda x: x)
     for save in (pipe.serialize, lambda: pipe.serialize(tmp_path / "saved.json")):
@@ -352,9 +337,6 @@ def test_the_plan_and_the_statistics_name_it() -> None:
     pipe.run()
     assert "python_function 'python_function_0'" in pipe.plan()
     assert any(o["operator"] == "python_function" for o in pipe.stats()["operators"])
-
-
-# What nobody needs.
 
 
 @pytest.mark.parametrize("settings", EXECUTORS)

@@ -170,9 +170,6 @@ def test_empty_samples() -> None:
     assert pipe.run()[0].as_array().tolist() == [0] * BATCH
 
 
-# Types.
-
-
 def test_types_are_learned_or_declared() -> None:
     calls = 0
 
@@ -334,9 +331,6 @@ def test_lists_of_nodes_and_classes() -> None:
     np.testing.assert_array_equal(twice_a, 2 * np.array(a))
     np.testing.assert_array_equal(twice_b, 2 * np.array(b))
     np.testing.assert_array_equal(again, twice_a)
-
-
-# Errors.
 
 
 def test_the_traceback_is_in_the_error() -> None:

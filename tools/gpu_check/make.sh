@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # tools/gpu_check/make.sh OUT [PYTHON]: makes the folder OUT, and OUT.tar.xz of it, which checks
-# Stoker on a machine that has a GPU but neither compiler nor network. PYTHON is needed if that
-# machine has another version of Python than .venv. build/cuda must be built, as
-# `make gpu-check OUT=...` does.
+# Stoker on a machine with a GPU but no compiler or network. PYTHON is needed if that machine's
+# Python has another version than .venv's. Needs build/cuda: `make gpu-check OUT=...` does both.
 set -euo pipefail
 out=$(realpath -m "${1:?usage: make.sh OUT [PYTHON]}")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -26,13 +25,12 @@ pip=("$python" -m pip --disable-pip-version-check -q)
 mkdir -p "$out"/{bin,lib/gcc,pictures,tests,wheels}
 
 cp build/cuda/stoker_run_test build/cuda/bench_gpu_fused "$out/bin"
-# The wheel as users build it, but with CUDA. It has a build folder of its own, for which ccache
-# knows most of build/cuda.
+# The wheel as users build it, but with CUDA, in its own build folder. ccache knows most of it.
 "${pip[@]}" wheel --no-deps --no-build-isolation --wheel-dir "$out/wheels" . \
   --config-settings build-dir="$build" --config-settings cmake.define.STOKER_CUDA=ON \
   --config-settings cmake.define.STOKER_WERROR=ON
-# What the Python tests need, in the pinned versions. SciPy and OpenCV, which oracles need too, have
-# to be on the other machine: they would double the folder.
+# What the Python tests need, in the pinned versions, but not SciPy and OpenCV, which would double
+# the folder: oracles need them on the other machine.
 "${pip[@]}" download --only-binary :all: --dest "$out/wheels" --constraint requirements/test.txt \
   numpy pillow lz4 soundfile zstandard pytest pytest-timeout pytest-xdist
 # The libraries that these link to, without those that every Linux has.

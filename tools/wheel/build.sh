@@ -5,14 +5,12 @@
 # Builds wheels with the libraries that they need inside, in build/wheels:
 # tools/wheel/build.sh [PYTHON|VERSION|VERSION+cuda|arm64]... makes one for each Python, without
 # CUDA or with it (which needs nvcc), and one for ARM64 and Debian's Python there. interpreter.sh
-# says where a version such as 3.13t comes from, and docs/design/016-first-contact.md why wheels are
-# built so.
+# finds a version such as 3.13t. See docs/design/016-first-contact.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=$PWD/.venv/bin:$PATH
 
-# The options of pip go to CMake. With WERROR and the compiler of `make build`, ccache knows the
-# objects.
+# Options of pip go to CMake. WERROR and the compiler are those of `make build`, for ccache.
 build() { # python machine libraries [option...]
   local python=$1 machine=$2 libraries=$3 tiff=$PWD/build/wheel-tiff-$2 raw
   raw=$(mktemp -d -p build wheel-raw.XXXX)
@@ -46,8 +44,8 @@ with_cuda() { # python
     --config-settings=build-dir='build/wheel-cuda-{cache_tag}'
 }
 
-# Cross-compiled, with the headers and the configuration of that machine's own Python, and with the
-# stubs of the build for this machine, which has the same version.
+# Cross-compiled, with the headers and configuration of that machine's Python, and with the stubs of
+# this machine's build, which has the same version.
 arm64() {
   local root=$PWD/build/arm64-root toolchain=$PWD/cmake/arm64.cmake python number
   tools/install.sh arm64

@@ -2,16 +2,16 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the wheels of build/wheels where nothing but Python is: tools/wheel/check.sh. In a bare
-# Debian 12 and a bare Debian 13, each goes into a fresh environment, in which it runs the first
-# page of the guides, `stoker check` and `stoker bench`. For another Python than Debian's the tree
-# is shown the one that interpreter.sh names. A wheel for ARM64 runs in QEMU, beside Debian's Python
-# for it. Needs root, for debootstrap and chroot. The trees stay in build/trees.
+# Checks the wheels of build/wheels where nothing but Python is: in bare trees of Debian 12 and 13,
+# each goes into a fresh environment and runs the first page of the guides, `stoker check` and
+# `stoker bench`. Other Pythons than Debian's are those of interpreter.sh. A wheel for ARM64 runs in
+# QEMU, beside Debian's Python for it. Needs root, for debootstrap and chroot. The trees stay in
+# build/trees.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 trees=$PWD/build/trees
 mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources | head -1)
-# Of the libraries of pictures and sounds, as their codecs' first lines name them: avif|tiff|...
+# The libraries of pictures and sounds that the codecs' first lines name: avif|tiff|...
 codecs=$(sed -nE 's/^\/\/ Codec of .*, by (lib)?([a-z]+).* \(.*/\2/p' \
   src/codec/{formats,jpeg,jpeg2000,png,sound}/*_codec.cc | paste -sd"|")
 mkdir -p "$trees"
@@ -65,8 +65,7 @@ print(f\\\"import {(time.perf_counter() - began) * 1000:.0f} ms\\\")\"
   ' - "$trees/$suite" "$work" "$python" "$codecs"
 }
 
-# There is no chroot here, since the kernel does not know of QEMU: what the tree lacks is looked for
-# outside of it.
+# Without chroot, since the kernel does not know of QEMU: what the tree lacks is found outside.
 check_arm64() { # wheel version
   local tree=$trees/arm64 site=$trees/arm64-site here=$PWD python=(qemu-aarch64-static)
   echo "== ARM64, $(basename "$1")"

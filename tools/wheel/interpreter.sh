@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Prints the path of a Python of some version: tools/wheel/interpreter.sh 3.13, or 3.13t for the
-# free-threaded one. One that is installed, also by pyenv, is taken. Any other is built into
-# build/pythons, of the sources of the first Debian that has them, or of those named below.
+# free-threaded one. An installed one is taken, also one of pyenv. Any other is built into
+# build/pythons, from the sources of the first Debian that has them, or of those named below.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=$1
@@ -30,8 +30,7 @@ work=$PWD/build/pythons/source-$version
 rm -rf "$to" "$work"
 mkdir -p "$work/lists"
 cd "$work"
-# A Debian that is still being made may list a version that a mirror does not have yet, so Python
-# 3.14 is asked for by its version.
+# A Debian in the making may list a version that a mirror lacks: 3.14 is asked for by its version.
 if [ "$number" = 3.14 ]; then
   mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources | head -1)
   source=python3.14_3.14.7.orig.tar.xz

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes a window with libjpeg-turbo. For one thread. It trusts its input: a damaged file ends the
-// program.
+// Decodes a window with libjpeg-turbo. It trusts its input: a damaged file ends the program.
 #pragma once
 #include <cstddef>
 #include <cstdio>
-// This comes after <cstdio>, which it needs but does not include.
+// This needs <cstdio>, but does not include it.
 #include <jpeglib.h>
 
 #include <cstdint>
@@ -35,8 +34,7 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   Size size(std::span<const uint8_t> bytes);
-  // Gives the window's pixels, which are valid until the next call. Requires: the window lies in
-  // the picture.
+  // The pixels are valid until the next call. Requires: the window lies in the picture.
   Region window(std::span<const uint8_t> bytes, const Window& w);
 
  private:

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The limit of libjpeg-turbo: makes batches of 64 of bytes in memory, with the windows that Stoker
-// drew, and without files, queues or threads. Usage: limit LIST, a text file with one picture per
-// line. It answers each line of stdin, which is a command, with one line of JSON:
+// drew, without files, queues or threads. Usage: limit LIST, a text file with one picture per line.
+// It answers each command, a line of stdin, with one line of JSON:
 //   round RUN_IN STEPS FIRST   makes steps FIRST .. FIRST + STEPS - 1 (RUN_IN is for peers that
 //                              work ahead)
-//   check FILE STEP            tells how far the float32 batch in FILE is from its own, in levels
-//                              of 0 .. 255
+//   check FILE STEP            tells how many levels of 0 .. 255 the float32 batch in FILE is off
 #include <chrono>
 #include <cinttypes>
 #include <cmath>

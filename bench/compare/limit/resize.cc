@@ -21,7 +21,7 @@ constexpr float kScale = 1.f / (1 << (kWeightBits + kRowBits));
 constexpr float kMean[3] = {123.675f, 116.28f, 103.53f};
 constexpr float kDeviation[3] = {58.395f, 57.12f, 57.375f};
 
-// The triangle's weights for one output. Their sum is 1 << kWeightBits. Returns their number.
+// The triangle's weights for one output, with the sum 1 << kWeightBits. Returns how many there are.
 int triangle(float centre, float support, int first, int last, int16_t* weights) {
   float shares[1024], sum = 0;
   const int count = std::min(last - first, 1024);
@@ -130,8 +130,7 @@ void Resizer::vertical(const Region& in, int output, int bytes) {
       std::memcpy(&pair, weights + t, sizeof pair);
       const __m512i weight = _mm512_set1_epi32(pair);
       const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-      // The last row of an odd number is its own partner, with weight 0: the next may not be
-      // readable.
+      // The last row of an odd number is its own partner, as the next may not be readable.
       const __m256i b =
           t + 1 < count ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + in.stride)) : a;
       low = _mm512_dpwssd_epi32(low, _mm512_cvtepu8_epi16(_mm256_unpacklo_epi8(a, b)), weight);
@@ -139,7 +138,7 @@ void Resizer::vertical(const Region& in, int output, int bytes) {
     }
     const __m256i even = _mm512_cvtepi32_epi16(_mm512_srai_epi32(low, kWeightBits - kRowBits));
     const __m256i odd = _mm512_cvtepi32_epi16(_mm512_srai_epi32(high, kWeightBits - kRowBits));
-    // Unpacking worked on halves of 16 bytes, so the values have to be put in order again.
+    // Unpacking worked on halves of 16 bytes, so the values are put in order again.
     auto* to = reinterpret_cast<__m256i*>(row_.data() + x);
     _mm256_storeu_si256(to, _mm256_permute2x128_si256(even, odd, 0x20));
     _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(even, odd, 0x31));

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Resizes to 224 x 224 with an antialiased triangle filter, mirrors, normalises and lays out, in
-// one pass over memory, in 16-bit fixed point. It uses AVX-512 with VNNI if the compiler may, else
-// plain loops. For one thread.
+// one pass over memory, in 16-bit fixed point. Uses AVX-512 with VNNI if the compiler may.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,12 +14,10 @@ namespace limit {
 
 inline constexpr int kSize = 224;
 
-// "AVX-512" or "plain C++".
 const char* resize_form();
 
 // The inputs that each output along one axis takes. Weights are in units of 1/16384, and each
-// output has an even number of them. At its edges a window takes pixels of the picture around it,
-// as in Stoker.
+// output has an even number of them. At its edges a window takes pixels around it, as in Stoker.
 struct Axis {
   int begin = 0, end = 0;  // range of all inputs that are taken
   std::array<int, kSize> first, count;  // first counts from `begin`
@@ -44,10 +41,9 @@ struct Groups {
 
 class Resizer {
  public:
-  // Prepares for a window. Returns the window that has to be decoded for it.
+  // Returns the window that has to be decoded for `w`.
   Window plan(const Window& w, const Size& picture);
-  // `in` is the window that plan() asked for. `out` gets three planes of 224 x 224, (value - mean)
-  // / deviation.
+  // `in` is what plan() asked for. `out` gets three planes, (value - mean) / deviation.
   void run(const Region& in, float* out);
 
  private:

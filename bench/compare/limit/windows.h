@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The windows and mirrors that the pipeline of peers/with_stoker.py draws. Pure functions;
-// thread-safe.
+// The windows and mirrors that the pipeline of peers/with_stoker.py draws.
 #pragma once
 #include <cstdint>
 

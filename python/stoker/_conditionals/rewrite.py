@@ -112,8 +112,8 @@ def _converted_code(code: types.CodeType, file: str, qualname: str) -> types.Cod
     if function is None:
         return None
     _Rewriter(_class_name(qualname)).rewrite(function)
-    # The names that the function takes from the functions around it are parameters of one around
-    # it here, and its class is a class here, so that all names are compiled as they were.
+    # To compile all names as they were, the function's class is a class here, and names from
+    # functions around it are parameters of one around it here.
     around = ast.parse(f"def around():\n class {_class_name(qualname) or '_'}: pass").body[0]
     assert isinstance(around, ast.FunctionDef) and isinstance(around.body[0], ast.ClassDef)
     around.args.args = [ast.arg(name) for name in (_RUNTIME, *code.co_freevars)]

@@ -22,7 +22,7 @@ class Manner:
     """How a pipeline treats the script that defines it. The compatibility layer has its own way."""
 
     # Several outputs of an operator come as a list, else as a tuple. A tuple has a type for each
-    # output, and as an input it is refused, where a list calls the operator once for each output.
+    # output and is refused as an input; a list as an input calls the operator once for each output.
     lists_outputs = False
     # A call with lists of one input gives what that input alone gives, else lists of it.
     unpacks_lists_of_one = False

@@ -12,8 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-# An operand that has as much becomes a node, so that three of them are what the engine takes
-# (src/op/arithmetic/expression.h).
+# An operand of this size becomes a node: the engine takes three (src/op/arithmetic/expression.h).
 MOST_TERMS = 80
 MOST_DEPTH = 40
 MOST_INPUTS = 30

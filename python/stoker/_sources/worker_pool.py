@@ -128,9 +128,8 @@ class WorkerPool:
         )
         process.start()
         theirs.close()
-        # When a forgotten pipeline is collected, the pipe could be closed before `stop()` closes
-        # it, and its descriptor would be closed twice. multiprocessing keeps the process, and so
-        # the pipe, until it is joined.
+        # Collecting a forgotten pipeline could close the pipe before `stop()` does, and its
+        # descriptor twice. multiprocessing keeps the process, and so the pipe, until it is joined.
         process.tasks = ours
         return _Worker(process, ours)
 

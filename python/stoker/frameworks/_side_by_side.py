@@ -25,8 +25,8 @@ class SideBySide:
     def __init__(self, pipelines: Sequence[Pipeline], names: Sequence[str]) -> None:
         _check(pipelines, names)
         self._pipelines = pipelines
-        # What the pipelines before one gave that could not make its part: batches, an error, or
-        # None where the pipeline ended its epoch.
+        # What pipelines gave before another failed to make its part of the step: batches, an error,
+        # or None at the end of its epoch.
         self._given: list[Part | Exception | None] = []
         self._steps_seen = [internals(pipe).steps for pipe in pipelines]
 
@@ -36,7 +36,7 @@ class SideBySide:
         There are fewer parts than pipelines where one ended the epoch; ``place`` is told. Raises
         what a pipeline raises that made no step: the next call tries that part again.
         """
-        # A failed batch counts as given, so the other pipelines must still give their batches.
+        # A failed batch counts as given: the others must still give theirs.
         for number in range(len(self._given), len(self._pipelines)):
             self._given.append(self._part(number, place))
         given, self._given = self._given, []

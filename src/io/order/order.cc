@@ -35,10 +35,10 @@ void check_ranges(const OrderSpec& s) {
 
 // Note [Shares]
 // Where an epoch ends within a step, what is left of it is cut as contiguous shards cut all: of n
-// positions, shard s gets [s n / S, (s + 1) n / S). What completes its batch is of the next epoch,
-// or repeats its last sample. So the first epoch of a shard is as long as its contiguous part would
-// be, and at the end of any epoch no shard has read two samples more than another. With fewer
-// samples than shards there are no such shares, and each shard gets its batch of the stream.
+// positions, shard s gets [s n / S, (s + 1) n / S). Its batch is completed from the next epoch, or
+// by repeating its last sample. So the first epoch of a shard is as long as its contiguous part
+// would be, and at the end of any epoch no shard has read two samples more than another. With fewer
+// samples than shards, each shard gets its batch of the stream instead.
 struct Share {
   int64_t begin, size;
 };
@@ -54,9 +54,8 @@ struct Dealt {
   bool repeat = false;
 };
 
-// The same where the step at `offset` of an epoch takes samples of the next epochs, too. Its
-// positions are cut where epochs end, and with each cut the share of what lies before it grows by a
-// sample at least.
+// The same for a step at `offset` that reaches into later epochs. Its positions are cut where
+// epochs end, and with each cut the share of what lies before it grows by at least one sample.
 Dealt dealt_across(const OrderSpec& s, int64_t offset, int64_t i) {
   const int64_t left = s.size - offset, batches_before = s.shard_id * s.batch_size;
   if (s.size < s.num_shards)
@@ -71,14 +70,14 @@ Dealt dealt_across(const OrderSpec& s, int64_t offset, int64_t i) {
   return {cut, (cut ? 0 : offset) + begin - before.begin + i - before.size};
 }
 
-// Sample i of the shard's batch in the step at `offset` of an epoch, where samples are dealt.
+// Sample i of the shard's batch in the step at `offset` of an epoch, when dealing.
 Dealt dealt(const OrderSpec& s, int64_t offset, int64_t i) {
   const int64_t left = s.size - offset;
   if (left >= s.batch_size * s.num_shards) return {0, offset + s.shard_id * s.batch_size + i};
   if (s.end == End::kContinue) return dealt_across(s, offset, i);
   const Share mine = share(s, left);
   if (i < mine.size) return {0, offset + mine.begin + i};
-  // Of an empty share it is the one before.
+  // An empty share repeats the position before it.
   return {0, std::max<int64_t>(0, offset + mine.begin + mine.size - 1), true};
 }
 
@@ -105,8 +104,7 @@ int64_t OrderBlocks::block_of(int64_t index) const {
   return std::upper_bound(begins_.begin(), begins_.end(), index) - begins_.begin() - 1;
 }
 
-// The blocks of an epoch in their permutation, for the last epochs that were asked for.
-// Thread-safe.
+// The permuted blocks of the last epochs that were asked for. Thread-safe.
 class Order::Tables {
  public:
   Tables(std::shared_ptr<const OrderBlocks> blocks, int64_t window)
@@ -210,7 +208,7 @@ Order::Spot Order::spot(int64_t cursor) const {
   return {cursor / length, cursor % length, length};
 }
 
-// Where a cursor is when segments may differ in size: the shard reads on through all segments,
+// The place of a cursor when segments may differ in size: the shard reads on through all segments,
 // beginning with its own.
 Order::Spot Order::cyclic_spot(int64_t cursor) const {
   const int64_t laps = (segment(spec_.shard_id).begin + cursor) / spec_.size;
@@ -221,8 +219,8 @@ Order::Spot Order::cyclic_spot(int64_t cursor) const {
   return {laps * spec_.num_shards + owner - spec_.shard_id, place - s.begin, s.size};
 }
 
-// Where the step at `cursor` really starts. With kDrop it moves on from a rest of an epoch that is
-// too short for a step. A cursor can be there if its state was saved under another batch size.
+// Where the step at `cursor` really starts. With kDrop it skips a rest of an epoch that is too
+// short for a step; a state saved under another batch size can have a cursor there.
 int64_t Order::start(int64_t cursor) const {
   const Spot s = spot(cursor);
   return spec_.end == End::kDrop && s.left() < stride() ? cursor + s.left() : cursor;

@@ -2,32 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which sample comes when: an endless stream of epochs, each in order or in a keyed permutation,
-// which is dealt to shards in batches. It is computed from one number, the cursor, and never
-// stored.
+// dealt to shards in batches. It is computed from one number, the cursor.
 //
 // Note [Two ways to deal]
 // *Dealing* (shuffled, or one shard): a step takes batch_size * num_shards consecutive positions of
 // the stream, and shard s gets the s-th batch of them, but see Note [Shares] (order.cc). The cursor
-// counts positions of the stream, so what was used is always a prefix of it, and another batch size
-// or shard count may go on from there.
+// counts positions of the stream, so what was used is always a prefix of it, and a job may go on
+// with another batch size or shard count.
 //
 // *Contiguous shards* (several shards that are not shuffled, or stick_to_shard): shard s owns the
-// samples [s N / S, (s + 1) N / S). The cursor counts what each shard has consumed. Another batch
-// size may go on from there, but another shard count may not.
+// samples [s N / S, (s + 1) N / S). The cursor counts what each shard has consumed. A job may go on
+// with another batch size, but not with another shard count.
 //
-// Epochs of contiguous shards: epoch n of shard s is the segment of shard s + n, or with
-// stick_to_shard the segment of shard s. So in every epoch each segment belongs to one shard, and
-// (epoch, position) is unique over all shards. With kPad and kDrop, epochs are equally long on all
-// shards: the longest segment padded to whole batches, or the shortest one cut to whole batches.
-// With kContinue, an epoch is as long as its segment, which may differ by one between shards.
+// Epoch n of shard s is the segment of shard s + n, or with stick_to_shard of shard s. So in every
+// epoch each segment belongs to one shard, and (epoch, position) is unique over all shards. With
+// kPad and kDrop, epochs are equally long on all shards: the longest segment padded to whole
+// batches, or the shortest one cut to whole batches. With kContinue, an epoch is as long as its
+// segment, and these differ by one at most.
 //
 // Note [Shuffling by blocks]
 // A permutation of all samples reads every block of a store again and again where a block has to be
-// loaded as a whole. So there are orders that permute blocks, and then samples within windows of
-// the stream: the blocks that an epoch has on a shard, or on all of them, are put one behind the
-// other in a permutation of their own, and what comes out is cut into windows of `window` samples,
-// each of which is permuted. All of it follows from the key, the epoch and where blocks begin, so
-// it is computed, as a permutation of all is, from a table with a number for each block.
+// loaded as a whole. So there are orders that permute the blocks that an epoch has on a shard, or
+// on all of them, put them one behind the other, and permute the samples within each window of
+// `window` samples of the result. All of this is computed from the key, the epoch and where blocks
+// begin, by a table with a number for each block.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -37,8 +35,7 @@
 
 namespace stoker::io {
 
-// The order's key where the user gives none. It is the same on every rank, whatever the pipeline's
-// seed.
+// The order's key where the user gives none: the same on every rank, whatever the pipeline's seed.
 inline constexpr uint64_t kDefaultOrderKey = 0x53746f6b6572;
 
 // Where blocks of samples begin, for an order that shuffles them as wholes.
@@ -79,8 +76,8 @@ struct OrderSpec {
   bool operator==(const OrderSpec&) const = default;
 };
 
-// What the order says of one sample. Chance is keyed by (epoch, position), which is unique over all
-// shards. A repeat (padding) has the position of the sample that it repeats.
+// (epoch, position) is the key of chance, and unique over all shards. A repeat (padding) has the
+// position of the sample that it repeats.
 struct SampleRef {
   int64_t epoch, position, index;
   bool repeat;
@@ -89,21 +86,19 @@ struct SampleRef {
 };
 
 // A cursor is 0 at the start, or any value that next() of an Order of the same kind returned. A
-// *step* is one batch on each shard. Immutable; thread-safe.
+// *step* is one batch on each shard. Immutable.
 class Order {
  public:
   static constexpr int64_t kMaxSize = int64_t{1} << 40;
-  // Whoever reads a cursor from outside refuses a larger one. No pipeline lives to see it, and the
-  // sums below, with steps of at most 2^51 samples, stay within 64 bits from there for a thousand
-  // steps.
+  // Larger cursors from outside are refused. No pipeline gets so far, and with steps of at most
+  // 2^51 samples the sums below stay within 64 bits for a thousand steps from there.
   static constexpr int64_t kMaxCursor = int64_t{1} << 61;
 
   // Throws GraphError where no step can be made: for an empty store, for a shard without samples,
   // or when kDrop would leave out everything.
   explicit Order(const OrderSpec& spec);
 
-  // The i-th sample of this shard's batch in the step at `cursor`. Requires: 0 <= i <
-  // batch_size.
+  // The i-th sample of this shard's batch in the step at `cursor`. Requires: 0 <= i < batch_size.
   SampleRef at(int64_t cursor, int64_t i) const;
   // The cursor so many steps later, in constant time.
   int64_t after(int64_t cursor, int64_t steps) const;
@@ -112,19 +107,16 @@ class Order {
   int64_t epoch_of(int64_t cursor) const;
   // Whether the step at `cursor` is the first one to start in its epoch.
   bool begins_epoch(int64_t cursor) const;
-  // Whether the step at `cursor` is the last one to start in its epoch, so that it reaches or
-  // crosses the epoch's end.
+  // Whether the step at `cursor` is the last to start in its epoch: it reaches or crosses its end.
   bool ends_epoch(int64_t cursor) const;
-  // The number of steps from the one at `cursor` to the one that ends its epoch, with both: at
-  // least 1.
+  // The number of steps from the one at `cursor` to the last of its epoch, both counted.
   int64_t steps_left(int64_t cursor) const;
   // Whether shards are contiguous, so that a state may not move to another number of shards.
   bool contiguous() const;
   const OrderSpec& spec() const { return spec_; }
 
  private:
-  // Where a cursor is: its epoch, the number of positions before it in this epoch, and the epoch's
-  // length.
+  // Where a cursor is: its epoch, how many positions of it come before, and its length.
   struct Spot {
     int64_t epoch, offset, length;
     int64_t left() const { return length - offset; }

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Orders that are shuffled by blocks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,7 +100,7 @@ TEST(OrderByBlocks, EpochsKeysAndWindowsMakeOtherOrders) {
   EXPECT_EQ(order(1, 8, 2), order(1, 8, 2));
 }
 
-// Part of saved states: it may never change.
+// Saved states rely on this order.
 TEST(OrderByBlocks, GoldenOrder) {
   const Order o(by_blocks(spec(12, 1, 1), 4));
   Indices all;

@@ -41,7 +41,7 @@ void for_small_cases(F f) {
       }
 }
 
-// Collects what was read. No (epoch, position) may come twice, and each has one index.
+// No (epoch, position) may come twice, and each has one index.
 struct Ledger {
   std::map<std::pair<int64_t, int64_t>, int64_t> index_at;
   std::map<int64_t, std::multiset<int64_t>> read;  // epoch -> indices
@@ -109,8 +109,7 @@ TEST(Order, DealingDropReadsWholeStepsOnly) {
   });
 }
 
-// A job that stops at any step and goes on with another batch size and shard count still reads
-// every sample once an epoch.
+// Jobs that stop and go on with other batch sizes and shard counts read each sample once an epoch.
 TEST(Order, DealingIsElastic) {
   for (int64_t n : {1, 2, 7, 12})
     for (End end : {End::kContinue, End::kPad, End::kDrop})
@@ -158,7 +157,6 @@ int64_t count_of_epoch(const Order& o, int64_t epoch, int steps) {
   return count;
 }
 
-// So the number of samples of a shard does not depend on whether they are shuffled.
 TEST(Order, DealingCutsAnEpochAsContiguousShardsDo) {
   for (int64_t n : {5, 7, 8, 31})
     for (int shards : {2, 3, 5})
@@ -174,7 +172,6 @@ TEST(Order, DealingCutsAnEpochAsContiguousShardsDo) {
           }
 }
 
-// In a step that takes several epochs, too.
 TEST(Order, DealingStaysEvenOverEpochs) {
   for (int64_t n : {5, 7, 11})
     for (int64_t batch : {1, 4, 40}) {
@@ -203,8 +200,7 @@ TEST(Order, SevenShuffledSamplesOnTwoShards) {
   EXPECT_EQ(positions(End::kPad, 1), (Indices{2, 3, 5, 6}));
 }
 
-// A state that was saved with small batches may be where a larger step does not fit any more. Then
-// the next epoch begins.
+// A state saved with small batches may be where a larger step does not fit any more.
 TEST(Order, DropSkipsARestTooShortForAStep) {
   const Order o(spec(10, 4, 1, End::kDrop));
   EXPECT_EQ(o.steps_left(0), 2);

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What tests of orders share: their settings in short, and all that a job reads.
 #pragma once
 #include <vector>
 

@@ -10,12 +10,12 @@
 
 namespace stoker::io {
 
-// Where `x` goes in the permutation of [0, size) that `key` names. A bijection for every key. Its
-// values are part of saved states and never change. Requires: 0 <= x < size <= 2^62.
+// Where `x` goes in the permutation of [0, size) that `key` names. Saved states rely on its values.
+// Requires: 0 <= x < size <= 2^62.
 inline int64_t permute(int64_t x, int64_t size, uint64_t key) {
   // A Feistel network over the next power of two: each half in turn is changed by a keyed hash of
-  // the other. A result outside [0, size) goes through again, which is less than one extra time on
-  // average. With 16 rounds, the 24 orders of 4 things are equally likely within 1 in 10 000.
+  // the other. A result outside [0, size) goes through again, on average less than once. With 16
+  // rounds, the 24 orders of 4 things are equally likely within 1 in 10 000.
   constexpr int kRounds = 16;
   const int bits = std::bit_width(static_cast<uint64_t>(size - 1));
   const int right_bits = bits / 2;

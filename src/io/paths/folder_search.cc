@@ -93,7 +93,7 @@ FolderSearch::FolderSearch(std::string root, const std::vector<std::string>& pat
       is_own_(is_own),
       is_usual_(patterns == usual_patterns()) {}
 
-// What is to become of a file.
+// Counts a file, takes it or leaves it out.
 void FolderSearch::see(const std::string& folder, const std::string& name, Found& own,
                        std::vector<std::string>& names) const {
   const bool hidden = is_hidden(name), is_wanted = any_matches(wanted_, name);

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the files of a data set in folders, and counts what it leaves out. Thread-safe.
+// Finds the files of a data set in folders, and counts what it leaves out.
 //
 // Note [Hidden files]
-// A name with a dot at its front is hidden, and so are the folders that systems make by themselves,
-// such as __MACOSX. A search leaves them out unless patterns that the user gave match them: nobody
-// sees them, and a hidden folder would be a class. What a person would not expect is counted, and
-// told in one warning.
+// A name that begins with a dot is hidden, and so are folders that systems make, such as __MACOSX.
+// A search leaves them out unless the user's own patterns match them, because nobody sees them and
+// a hidden folder would be a class. What a person would not expect is counted and told in one
+// warning.
 #pragma once
 #include <map>
 #include <string>
@@ -39,10 +39,9 @@ std::string counted(size_t n, const std::string& what);
 std::string joined_by(std::string_view between, const std::vector<std::string>& parts);
 
 // The patterns of pictures and sounds that readers look for by themselves. Saved graphs hold them,
-// so that they stay as they are: of other formats, readers say that they leave them out.
+// so they do not change: readers say that they leave out files of other formats.
 const std::vector<std::string>& usual_patterns();
 
-// What a search found.
 struct Found {
   std::map<std::string, std::vector<std::string>> files;  // names by folder, sorted
   int64_t others = 0;  // entries that are no such files
@@ -57,10 +56,10 @@ struct Found {
   std::vector<std::string> surprises(const std::string& argument) const;
 };
 
-// To open a folder takes about as long as to list so many entries.
+// Opening a folder takes about as long as listing so many entries.
 inline constexpr int64_t kOpening = 20;
 
-// Searches folders for files with such names. Names of folders start from the root.
+// Names of folders start from the root.
 class FolderSearch {
  public:
   // `is_own`: whether the patterns are the user's own, which take hidden files as well.
@@ -71,8 +70,8 @@ class FolderSearch {
     return any_matches(wanted_, name) && (is_own_ || !is_hidden(name));
   }
   // Adds to `own` what is in a folder, and to `below` what is in all those below it. The folders
-  // `above` it are not entered again: links cannot lead round in circles. Where `below` is another,
-  // it is only counted, and a folder there may be closed to us. Throws GraphError.
+  // `above` it are not entered again, as links may lead in circles. Where `below` is another, it is
+  // only counted, and folders that cannot be read do not matter. Throws GraphError.
   FolderId look(const std::string& folder, Found& own, Found& below,
                 std::vector<FolderId> above = {}) const;
 
@@ -85,17 +84,15 @@ class FolderSearch {
   const bool is_own_, is_usual_;
 };
 
-// Lists a folder of `file_root`. Throws GraphError.
 FolderId list_root(const std::string& path, const std::function<void(FolderEntry)>& found,
                    int64_t most = INT64_MAX);
 
-// The files in a folder and in all folders below it.
 struct FoundNames {
   std::vector<std::string> names;  // each from the folder on, sorted
   std::string warning;  // what a person would not expect, in words; empty where there is nothing
 };
-// Those whose names match the pattern of the argument, or one of them. No folder within itself is
-// entered. Throws GraphError where a folder cannot be read or there are none.
+// Files whose names match a pattern of the argument. No folder within itself is entered. Throws
+// GraphError where a folder cannot be read or there are no such files.
 FoundNames names_found(const std::string& root, const std::vector<std::string>& patterns,
                        const std::string& argument, bool is_own);
 

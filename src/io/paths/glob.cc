@@ -24,7 +24,7 @@ bool Glob::suffix_matches(std::string_view name) const {
                     [&](char a, char b) { return folded(a) == folded(b); });
 }
 
-// Whether the element of the pattern at `at` matches c. If so, `at` moves behind it. Requires: the
+// Whether the element of the pattern at `at` matches c. If so, moves `at` behind it. Requires: the
 // element is not *.
 bool Glob::one_matches(size_t& at, char c) const {
   const char p = pattern_[at];
@@ -53,7 +53,7 @@ bool Glob::one_matches(size_t& at, char c) const {
 
 bool Glob::matches(std::string_view name) const {
   if (only_suffix_) return suffix_matches(name);
-  // Where something does not fit, the last * takes one byte more. Earlier ones never need to.
+  // On a mismatch the last * takes one byte more. Earlier ones never need to.
   size_t at = 0, n = 0, star = std::string::npos, star_name = 0;
   while (n < name.size()) {
     if (at < pattern_.size() && pattern_[at] == '*') {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Name patterns, independent of the locale. * matches any run of bytes, ? any byte, [a-z] one of a
-// set, [!a-z] one that is not in the set, and all else matches itself. Immutable; thread-safe.
+// Name patterns, independent of the locale: * matches any run of bytes, ? any byte, [a-z] one of a
+// set, [!a-z] one that is not in the set, and all else itself. Immutable.
 #pragma once
 #include <string>
 #include <string_view>

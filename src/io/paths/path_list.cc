@@ -18,7 +18,7 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-// A piece of a foreign line in a form for messages: short, without control characters.
+// Short and without control characters, as the line is foreign.
 std::string shown_piece(std::string_view s) {
   std::string piece = shortened(s, 80);
   for (char& c : piece)
@@ -57,7 +57,7 @@ Classes classes_of(const PathListSpec& spec) {
   return c;
 }
 
-// Tells of classes that are one folder, as links make them.
+// Tells of classes that are one folder, by links.
 class Twins {
  public:
   explicit Twins(FolderId root) { known_.emplace(key(root), "."); }
@@ -75,7 +75,7 @@ class Twins {
 
 }  // namespace
 
-// Fills a list. It remembers folders to find them again.
+// Remembers folders to find them again.
 class PathList::Builder {
  public:
   explicit Builder(PathList& list) : l_(list) {}
@@ -142,7 +142,7 @@ void PathList::Builder::finish() {
   fit(l_.names_), fit(l_.ends_), fit(l_.folder_), fit(l_.labels_), fit(l_.folders_);
 }
 
-// Tells of files that a list names more than once, with several labels.
+// Warns of files that a list names more than once, with several labels.
 void PathList::Builder::tell_contradictions() {
   const size_t size = l_.labels_.size();
   const auto name = [&](uint32_t i) {
@@ -200,7 +200,6 @@ void PathList::Builder::scan(const PathListSpec& spec) {
   l_.warning_ = joined_by("; ", told);
 }
 
-// Says why a search found nothing.
 void PathList::Builder::refuse_empty(const PathListSpec& spec, const Classes& classes,
                                      const Found& taken, const std::string& told) const {
   const size_t loose = classes.loose.size();

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a data set and their labels, taken from a folder of folders, a text file or an
-// explicit list. Immutable; thread-safe.
+// The files of a data set and their labels, from a folder of folders, a text file or a given list.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,19 +22,17 @@ struct PathListSpec {
   std::vector<std::string> files;
   // The labels of `files`. When empty, a file's place in `files` is its label.
   std::vector<int32_t> labels;
-  // What a scan takes: Note [Hidden files] (io/paths/folder_search.h). Empty dir_filters take all
+  // What a scan takes: Note [Hidden files] (io/paths/folder_search.h). Without dir_filters, all
   // sub-folders that are not hidden.
   std::vector<std::string> file_filters = usual_patterns();
   std::vector<std::string> dir_filters;
   bool case_sensitive_filter = false;
-  // Also takes files in folders below the sub-folders, at any depth, but enters no folder within
-  // itself, as links may lead there. Those of a sub-folder are sorted by their folders and then by
-  // their names.
+  // Also takes files in folders below the sub-folders, at any depth, sorted by their folders and
+  // then by their names. No folder within itself is entered, as links may lead there.
   bool recursive = false;
 };
 
-// Names are stored one behind the other, and every folder is stored once. So a file takes 16 bytes
-// and its name without the folder.
+// Every folder is stored once, so a file takes 16 bytes and its name without the folder. Immutable.
 class PathList {
  public:
   // Throws GraphError for a folder or list that cannot be read, a wrong line (named by file:line),
@@ -52,8 +49,8 @@ class PathList {
   std::string path(int64_t i) const;
   const std::string& root() const { return root_; }
   size_t bytes() const;  // memory held
-  // A hash of all names and labels. Of a file's folder only the part below the root counts, so that
-  // the set may move.
+  // A hash of all labels and names. Of folders only the part below the root counts, so that the set
+  // may be moved.
   uint64_t fingerprint() const;
   // What a person would not expect, in words, or empty: what a scan took and left out, files that a
   // list gives several labels.

@@ -444,7 +444,7 @@ TEST(PathList, RealDataSets) {
   for (int64_t i = 0; i < coco.size(); ++i) EXPECT_TRUE(fs::exists(coco.path(i))) << coco.path(i);
 }
 
-// A long text is read in pieces. Neither their ends nor a line longer than a piece may matter.
+// Neither the ends of pieces nor a line longer than a piece may matter.
 TEST_F(FileListFolder, ALongTextIsTheSameInPieces) {
   std::string text =
       "\xef\xbb\xbf"

@@ -12,8 +12,8 @@ struct ToDecibels {
   float cutoff_db = -200, multiplier = 10;
   std::optional<float> reference;
 
-  // Of a reference above 0, which is taken apart into 2^exponent and a factor in [1, 2). So no
-  // quotient overflows. Everything but the sum of the logarithms is float32, for speed.
+  // Of a reference above 0, split into 2^exponent and a factor in [1, 2), so that no quotient
+  // overflows. Everything but the sum of the logarithms is float32, for speed.
   struct Decibels {
     double per_log;  // decibels for a natural logarithm of 1
     float cutoff;
@@ -40,8 +40,8 @@ struct ToDecibels {
       const bool is_number = (ratio > 0) & (ratio <= kMost);
       const float some = chosen(is_number, ratio, 1);
       const bool is_small = some < 0x1p-126f;
-      // some = 2^e m with m in [sqrt(1/2), sqrt(2)): adding the distance from sqrt(1/2) to 1
-      // carries into the exponent.
+      // some = 2^e m, m in [sqrt(1/2), sqrt(2)): adding the distance from sqrt(1/2) to 1 carries
+      // into e.
       constexpr uint32_t kOne = 0x3f800000, kSqrtHalf = 0x3f3504f3;
       const float normal = chosen(is_small, mul_once(some, 0x1p24f), some);
       const uint32_t shifted = __builtin_bit_cast(uint32_t, normal) + (kOne - kSqrtHalf);
@@ -58,7 +58,7 @@ struct ToDecibels {
       const double log = add_once(mul_once(static_cast<double>(e), 0x1.62e42fefa39efp-1),
                                   static_cast<double>(add_once(f, -rest)));
       const auto db = static_cast<float>(mul_once(log, per_log));
-      // Chosen by bits: the compiler makes a vector loop of no branch.
+      // Chosen by bits, as the compiler does not vectorise loops with branches.
       const float end = chosen(ratio > 0, kInfinity, cutoff);
       const float number = chosen(is_number, db, end);
       return chosen(v == v, number > cutoff ? number : cutoff, v);

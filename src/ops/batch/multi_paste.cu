@@ -14,7 +14,6 @@ namespace stoker::ops::batch {
 struct MultiPaste : DtypeArgument, PastedArguments {
   std::optional<Small<int>> in_ids, output_size;
 
-  // A region of an image on a device, and an element of the canvas.
   struct DeviceRegion {
     const std::byte* from;  // at full position 0
     int64_t stride[4];  // of frames, rows, columns and channels
@@ -158,7 +157,6 @@ struct MultiPaste : DtypeArgument, PastedArguments {
       b.items[i].outputs = {ops[i]->result(b.items[i].inputs[0], images)};
     }
   }
-  // The images of item i.
   template <class Items>
   std::vector<View> images(const Items& items, size_t i) const {
     if (!in_ids) return {items[i].inputs.begin(), items[i].inputs.end()};

@@ -26,7 +26,6 @@ struct GridMask {
     Grid grid;
     STOKER_HD T operator()(T v, double x, double y) const { return grid.is_masked(x, y) ? T{} : v; }
   };
-  // The bytes of one output on a device.
   struct MaskedBytes {
     Grid grid;
     const std::byte* in;

@@ -169,9 +169,9 @@ struct Laplacian {
     return all;
   }
   // Whether one window that sums up all derivatives takes less time than passes along the axes.
-  // Measured on AVX-512 with float32, in ms, first of one window, then of passes. 512 x 512: 0.16
-  // and 0.28 for 3 x 3, 0.42 and 0.42 for 5 x 5, 0.71 and 0.48 for 7 x 7. 64 x 64 x 64: 0.75 and
-  // 1.2 for 3^3, 2.4 and 1.4 for 5^3, 12 and 1.9 for 9^3.
+  // Measured on AVX-512 with float32, in ms: one window, then passes. 512 x 512: 0.16 and 0.28 for
+  // 3 x 3, 0.42 and 0.42 for 5 x 5, 0.71 and 0.48 for 7 x 7. 64 x 64 x 64: 0.75 and 1.2 for 3^3,
+  // 2.4 and 1.4 for 5^3, 12 and 1.9 for 9^3.
   static bool is_dense(std::span<const WindowAxis> axes) {
     int64_t count = 1;
     for (const WindowAxis& a : axes) count *= a.size;

@@ -9,7 +9,7 @@ namespace stoker::ops::blur_and_noise {
 struct NoiseShot {
   float factor = 20;
 
-  // The value has to be known to draw: a number of its own stands for all draws of an element.
+  // A number of its own stands for all draws of an element, as the value has to be known to draw.
   struct Shot {
     double factor;
     Chance chance;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows from the image decoders equal those of the whole picture, whichever way a window is asked
-// for.
+// Windows from the image decoders equal those of the whole picture, however a window is asked for.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -37,7 +36,7 @@ struct Decoded {
   std::vector<float> values;
 };
 
-// With a `part` above 0, asks only for the part of the output from its middle on.
+// With a `part` above 0, asks only for the output from its middle on.
 Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double part = 0) {
   a["dtype"] = std::string("float32");
   const OperatorType& type = operator_named(op);

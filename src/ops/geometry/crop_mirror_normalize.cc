@@ -80,8 +80,8 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     const Window w = crop_window(*this, out_of_bounds_policy, in);
     require_normalisation(in);
     const Pointwise normalise = normalisation();
-    // Fill values are not normalised. So where the window needs them, the image is normalised first
-    // and the window is cut out of the result.
+    // Fill values are not normalised. So a window that needs them is cut out of the normalised
+    // image.
     const bool fills = reaches_outside(w, in.shape);
     if (fills) l.add(normalise, dtype);
     l.add(window(w, in), fills ? dtype : in.dtype);
@@ -112,7 +112,7 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   }
 
  private:
-  // Says how long the lists must be only where the number of channels is known.
+  // Checks the lengths of the lists only where the number of channels is known.
   void require_normalisation(const TensorType& in) const {
     require(!mean.empty() && !std.empty(), "arguments 'mean' and 'std' need at least one value");
     require(std::find(std.begin(), std.end(), 0.0f) == std.end(), "argument 'std' holds a 0");

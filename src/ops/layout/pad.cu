@@ -45,7 +45,7 @@ struct Pad {
            std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 0; });
   }
 
-  // The extents of the result, where `largest` has those of the largest sample; -1 is not known.
+  // The extents of the result, where `largest` has those of the largest sample; -1 is unknown.
   // Throws WrongCall. Requires: the rank is known.
   Shape padded(const TensorType& in, const Shape& largest) const {
     Small<int> chosen = axes;

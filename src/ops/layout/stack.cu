@@ -81,7 +81,6 @@ struct Stack {
     }
   }
 
-  // The inputs with an axis of extent 1.
   static std::vector<View> widened(std::span<const View> inputs, int at) {
     std::vector<View> all(inputs.begin(), inputs.end());
     for (View& v : all) {

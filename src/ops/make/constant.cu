@@ -8,7 +8,7 @@
 namespace stoker::ops::make {
 
 struct Constant {
-  // There is one value for each element, or one for all.
+  // One value for each element, or one for all.
   struct Put {
     const std::byte* elements;
     int64_t count;

@@ -171,7 +171,6 @@ struct RandomObjectBbox {
     return all;
   }
 
-  // The objects to draw from.
   std::vector<int64_t> large_enough(const ObjectBoxes& boxes) const {
     std::vector<int64_t> left(static_cast<size_t>(boxes.count));
     std::iota(left.begin(), left.end(), int64_t{0});

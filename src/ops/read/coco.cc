@@ -89,7 +89,7 @@ class CocoStore final : public SampleStore {
   }
 
   // The extents that boxes, corners and masks refer to, which decoders compare with the picture.
-  // Where something needs them and the annotations do not say them, the picture does.
+  // The picture tells them where something needs them and the annotations lack them.
   Size size_of_picture(Reading& r, const Asked& asked) const {
     if (!asked.boxes && !asked.polygons && !asked.masks) return {};
     Size size{set_.width(r.index), set_.height(r.index)};
@@ -159,7 +159,6 @@ class CocoStore final : public SampleStore {
   uint64_t fingerprint_;
 };
 
-// The file in a folder of preprocessed annotations.
 std::string preprocessed_file(const std::string& path) {
   return io::is_folder(path) ? io::join_path(path, "annotations.stoker") : path;
 }

@@ -13,7 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder with two folders of files. It is removed at the end.
 class Folder {
  public:
   Folder() {

@@ -70,7 +70,7 @@ class MxnetStore final : public SampleStore {
                      true};
   }
 
-  // The user's index, or null where it does not fit the file. Then records are looked for.
+  // The user's index, or null where it does not fit the file.
   std::shared_ptr<const io::RecordTable> given_table(const std::string& path,
                                                      const std::string& index) {
     const auto file = io::open(path);

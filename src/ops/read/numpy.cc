@@ -12,9 +12,9 @@ namespace stoker::ops::read {
 namespace {
 
 // Note [Windows of arrays]
-// Of a large file, only what the window needs is read. Where the window is the same for all samples
-// it is read ahead, behind the header. A window that other nodes compute is not known then, so only
-// the header is read ahead, and the rest when the sample is made.
+// Of a large file, only the header and what the window needs are read, both ahead where the window
+// is the same for all samples. A window that other nodes compute is not known then: only the header
+// is read ahead, and the rest when the sample is made.
 class NumpyStore final : public SampleStore {
  public:
   using PlaceOf = std::function<io::Place(std::string path)>;
@@ -32,7 +32,7 @@ class NumpyStore final : public SampleStore {
   std::string warning_;
 };
 
-// The header at the front of a file. Throws SampleError.
+// Throws SampleError.
 NpyHeader header_of(const io::Object& file) {
   constexpr int64_t kUsual = 4096;
   io::ByteBuffer bytes;
@@ -165,7 +165,7 @@ struct Numpy : ReaderArguments {
   }
 
  private:
-  // See Note [Windows of arrays].
+  // Note [Windows of arrays].
   io::Place place(std::string path) const {
     if (!has_window() && !computes_window_) return io::Place::at({std::move(path)});
     constexpr int64_t kSmall = 64 << 10;
@@ -190,7 +190,7 @@ struct Numpy : ReaderArguments {
     }
     return io::Place::at(std::move(extents));
   }
-  // Whether only what a window needs was read, or nothing but the header.
+  // Whether only a window's bytes were read, or nothing but the header.
   static bool is_part(std::span<const io::Part> parts, const NpyHeader& h) {
     return parts.size() > 1 || (parts[0].size() == h.data_at && h.data_bytes() > 0);
   }
@@ -202,13 +202,13 @@ struct Numpy : ReaderArguments {
     const Window w = settle(window(whole), whole, out_of_bounds_policy);
     return {cut(w, whole, {fill_value}), type_};
   }
-  // What of the array that needs.
+  // The part of the array that the block needs.
   static Window needed(const Block& block, const NpyHeader& h) {
     const TensorType whole{h.dtype, {}, h.shape};
     return demand({&block, 1}, whole, Window::all(after(block, whole).shape));
   }
-  // Its parts are of a file that may be another one by now, so their sizes are checked. Without
-  // parts it is read from `file`.
+  // The file may be another one by now, so the sizes of its parts are checked. Without parts it is
+  // read from `file`.
   static View stored_part(Reading& r, const NpyHeader& h, const Window& w,
                           const std::shared_ptr<const io::Object>& file) {
     if (w.shape().volume() == 0) return View::window(nullptr, h.dtype, w, h.shape);
@@ -248,7 +248,7 @@ struct Numpy : ReaderArguments {
     return s;
   }
 
-  // A file that is damaged says nothing of the others.
+  // A damaged file says nothing of the others.
   static DType dtype_of(const io::PathList& list) {
     constexpr int64_t kTried = 100;
     std::string first;
@@ -278,7 +278,7 @@ struct Numpy : ReaderArguments {
     return slice_window(s, whole, nullptr, nullptr);
   }
 
-  // Found by check(), as the type of the output follows from the first file.
+  // Set by check(), as the output's type follows from the first file.
   mutable std::shared_ptr<const io::PathList> list_;
   mutable std::string warning_;
   mutable DType type_ = DType::kNone;

@@ -12,7 +12,7 @@ namespace stoker::ops::read {
 
 namespace {
 
-// Sequences of pictures, which are the files of each folder in the order of their names.
+// A sequence is the pictures of a folder in the order of their names.
 class SequenceStore final : public SampleStore {
  public:
   SequenceStore(std::string root, int64_t length, int64_t step, int64_t stride, ImageType type)

@@ -22,7 +22,7 @@ using stores::RecordPlace;
 enum class ShardKind : uint8_t { kPlain, kGzip, kZlib };
 
 // Note [Compressed shards]
-// What a shard is, its first bytes tell: a length with its checksum, or the header of gzip or zlib.
+// A shard's first bytes tell what it is: a length with its checksum, or the header of gzip or zlib.
 // A compressed shard is a block, and its index counts bytes of what it holds.
 ShardKind kind_of(const stores::Ranges& file) {
   uint8_t head[stores::kTfrecordHead] = {};
@@ -44,8 +44,8 @@ Compression compression_of(ShardKind kind) {
 // Records that are looked at for features that none of them has, and the largest of these.
 constexpr int64_t kRecordsLookedAt = 8, kMostBytes = int64_t{1} << 26;
 
-// The places of all records in what a compressed shard holds, as in Note [Damaged files]
-// (stores/records/tfrecord.h). Nothing of it stays in memory.
+// The places of all records in a compressed shard, as Note [Damaged files]
+// (stores/records/tfrecord.h) says. Nothing of it stays in memory.
 std::vector<RecordPlace> find_inflated(stores::InflatingFile& from) {
   constexpr int64_t kTail = stores::kTfrecordFraming - stores::kTfrecordHead, kAll = INT64_MAX;
   std::vector<RecordPlace> places;
@@ -170,7 +170,7 @@ class TfrecordStore final : public SampleStore {
                }));
   }
 
-  // The user's index, or null where it does not fit the file. Then records are looked for.
+  // The user's index, or null where it does not fit the file.
   std::shared_ptr<const io::RecordTable> given_table(const io::Object& file,
                                                      const std::string& path) {
     std::vector<RecordPlace> places = stores::parse_tfrecord_index(io::text_of(path), path);
@@ -199,7 +199,7 @@ class TfrecordStore final : public SampleStore {
     return std::make_shared<const io::RecordTable>(std::move(places));
   }
 
-  // Of a table that anyone may have written.
+  // Anyone may have written the table.
   size_t inflated_size(size_t shard) const {
     const std::span<const RecordPlace> places = files_.places(shard);
     if (places.empty()) return 0;
@@ -241,7 +241,7 @@ class TfrecordStore final : public SampleStore {
     return std::max<int64_t>(extent, 0);
   }
 
-  // Gives the outputs of a feature, of which k is the first. Returns the number of the next one.
+  // `k`: the feature's first output. Returns the number of the next feature's.
   static size_t give(Reading& r, size_t k, const FeatureSpec& spec,
                      const stores::Example& example) {
     const stores::FeatureResult f = stores::resolve(spec, example);

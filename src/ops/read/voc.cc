@@ -32,7 +32,7 @@ class VocStore final : public SampleStore {
   VocStore(std::vector<VocFiles> files, VocOptions options)
       : files_(std::move(files)), options_(std::move(options)) {
     fingerprint_ = mix(files_.size());
-    // The names without folders: the set may move.
+    // Without folders, so that the set may be moved.
     for (const VocFiles& f : files_)
       fingerprint_ = mix(fingerprint_, hash64(f.image.substr(f.image.rfind('/') + 1)),
                          hash64(f.annotation.substr(f.annotation.rfind('/') + 1)));
@@ -68,8 +68,8 @@ class VocStore final : public SampleStore {
   }
 
  private:
-  // Finds the extents that boxes refer to, which decoders compare with the picture, and looks at
-  // the boxes. Where the annotation does not say extents that are needed, the picture does.
+  // Looks at the boxes and finds their extents, which decoders compare with the picture. The
+  // picture tells those that are needed and missing.
   void judge_boxes(Reading& r, VocAnnotation& a) const {
     for (const VocObject& o : a.objects)
       if (o.box_fault) throw SampleError(*o.box_fault);
@@ -132,14 +132,14 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// The text of a list, without the byte order mark that some editors write.
+// Without the byte order mark that some editors write.
 std::string list_of(const std::string& path) {
   std::string text = io::text_of(path);
   if (text.starts_with(stores::kByteOrderMark)) text.erase(0, stores::kByteOrderMark.size());
   return text;
 }
 
-// The pictures of a folder in VOC's layout: those that an image set lists, or all.
+// The pictures that an image set lists, or all.
 std::vector<VocFiles> files_of_folder(const std::string& root, const std::string& image_set) {
   std::vector<std::string> ids;
   const std::string annotations = io::join_path(root, "Annotations");
@@ -165,8 +165,8 @@ std::vector<VocFiles> files_of_folder(const std::string& root, const std::string
   return files;
 }
 
-// The pictures of a list: a line has a picture and its annotation, with blanks or a tab between
-// them. With a tab, names may hold blanks.
+// A line has a picture and its annotation, parted by blanks or a tab. With a tab, names may hold
+// blanks.
 std::vector<VocFiles> files_of_list(const std::string& list, const std::string& root) {
   std::vector<VocFiles> files;
   const std::string text = list_of(list);

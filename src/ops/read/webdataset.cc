@@ -35,7 +35,6 @@ struct Shard {
   int64_t sound;  // samples before the archive's damage; all of them, if it has none
 };
 
-// What is asked of samples.
 struct Wanted {
   // By output: the endings that it takes, the nearest first.
   std::vector<std::vector<std::string>> endings;
@@ -175,8 +174,8 @@ class WebDataset final : public SampleStore {
   }
 
  private:
-  // A label that is written as a text has as many bytes as some raw number now and then. Numbers of
-  // two bytes may look like letters by chance.
+  // A label that is a text may have as many bytes as a raw number. Numbers of two bytes may look
+  // like letters by chance.
   static void remark_on_text(Reading& r, const std::string& ending, const io::Part& bytes,
                              DType dtype) {
     const auto is_digit = [](uint8_t c) { return c >= '0' && c <= '9'; };
@@ -226,7 +225,7 @@ class WebDataset final : public SampleStore {
     return static_cast<size_t>(shards_[static_cast<size_t>(block)].table.archive_size());
   }
 
-  // The data of a member with the header before it, which costs nothing where the data is read.
+  // A member's data with the header before it, which costs nothing where the data is read.
   static io::Extent with_header(stores::RecordPlace p,
                                 const std::shared_ptr<const io::Object>& of) {
     if (p.offset < io::kTarBlock || p.size > INT64_MAX - io::kTarBlock)
@@ -258,8 +257,8 @@ class WebDataset final : public SampleStore {
     return data;
   }
 
-  // By output: of the members with an ending that it takes, the one with the nearest. Throws
-  // SampleError where the sample has two with the same.
+  // By output, the member with the nearest ending of those that it takes. Throws SampleError where
+  // the sample has two with that ending.
   std::vector<Component> components(const Shard& shard, int64_t sample) const {
     std::vector<Component> found(wanted_.endings.size());
     std::vector<size_t> ranks(found.size(), SIZE_MAX);
@@ -339,8 +338,8 @@ class WebDataset final : public SampleStore {
     });
   }
 
-  // What a damaged archive holds behind its damage cannot be known. A sample stands for it, and for
-  // the last one before it unless that has all that is asked for.
+  // What is behind an archive's damage is unknown. A sample stands for it, and for the last one
+  // before it unless that one has all that is asked for.
   bool is_last_sound(const Shard& shard) const {
     if (shard.sound == 0) return true;
     try {

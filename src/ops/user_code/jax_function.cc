@@ -21,8 +21,8 @@ struct JaxFunction : ReturnedTypes {
       ports({.name = "output", .help = "What the function returned.", .for_each = "num_outputs"}),
       kReturnedTypes);
 
-  // Without output_layouts, an output has the layout of the input at its place, if that has as many
-  // axes.
+  // Without output_layouts, an output has the layout of the input at its place, if the ranks are
+  // equal.
   void check(Checker& c) const {
     ReturnedTypes::check(c);
     if (!output_layouts.empty()) return;

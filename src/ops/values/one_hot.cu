@@ -19,7 +19,6 @@ struct OneHot {
     T on, off;
     STOKER_HD T operator()(double number, double own) const { return number == own ? on : off; }
   };
-  // The elements of one output on a device.
   struct Picks {
     const std::byte* in;
     Axes numbers, own;
@@ -58,9 +57,9 @@ struct OneHot {
       arg(&OneHot::off_value, "off_value", "The value of other classes."),
       arg(&OneHot::on_value, "on_value", "The value of the class."));
 
-  // The number of the new axis beside those of the input.
+  // The place of the new axis among those of the input.
   int place(int rank) const { return axis.value_or(-1) < 0 ? rank : *axis; }
-  // Extents or strides of the input with one number more for the new axis, or in a list that alone.
+  // Extents or strides of the input with `more` for the new axis, or `more` alone for a list.
   Shape widened(const Shape& s, int64_t more, bool is_list) const {
     Shape all;
     for (int a = 0; a <= s.rank && !is_list; ++a)
@@ -109,7 +108,7 @@ struct OneHot {
       b.items[i].outputs = {ops[i]->marked(b.items[i].inputs[0], is_list)};
   }
 
-  // Row after row, where the classes are the last axis and `out` has all of them.
+  // For classes on the last axis, all of which are in `out`.
   template <class T>
   void mark_rows(const View& in, const View& out, T on, T off, Arena& scratch) const {
     View part = in;

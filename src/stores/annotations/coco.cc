@@ -27,8 +27,8 @@ void sort_stably(std::vector<T>& list, const Key& key) {
   list = std::move(sorted);
 }
 
-// What a file of preprocessed annotations begins with. Behind it are the numbers of elements of
-// each list, the checksum of what follows, and the lists.
+// What a file of preprocessed annotations begins with. The number of elements of each list, the
+// checksum of what follows, and the lists come behind it.
 constexpr char kPreprocessed[] = "stoker's annotations 2\n";
 
 template <class T>
@@ -100,8 +100,8 @@ CocoSet CocoSet::from_preprocessed(std::string_view bytes, const std::string& sh
   return set;
 }
 
-// The checksum tells of damage, and this of whoever wrote the file otherwise. No two annotations
-// have a mask in common, so that all masks together take no more than the file does.
+// The checksum finds damage, and this finds files that others made. No two annotations may have a
+// mask in common, so that all masks together take no more than the file does.
 bool CocoSet::has_right_ranges() const {
   const auto within = [](Range r, size_t all) { return r.begin <= r.end && r.end <= all; };
   const auto in_texts = [&](Range r) { return within(r, texts_.size()); };
@@ -163,7 +163,7 @@ void CocoSet::find_labels(const CocoOptions& options) {
   }
 }
 
-// Two entries of one image have to be the same.
+// Entries of one image must be the same.
 void CocoSet::check_images(const std::string& shown) {
   for (size_t i = 1; i < images_.size(); ++i) {
     Image &a = images_[i - 1], &b = images_[i];
@@ -196,7 +196,6 @@ void CocoSet::drop_strays() {
       ", the first of them " + name;
 }
 
-// Leaves out annotations by what they say themselves.
 void CocoSet::drop_unwanted(const CocoOptions& options) {
   if (!options.include_iscrowd)
     for (Annotation& a : annotations_)
@@ -226,7 +225,7 @@ void CocoSet::drop_masks() {
   for (Annotation& a : annotations_) a.form = Form::kNone, a.mask_fault = {0, 0};
 }
 
-// The numbers of the images with these names. Warns of those that are not there.
+// Warns of images that are not there.
 std::vector<int64_t> CocoSet::images_named(const std::vector<std::string>& names,
                                            const std::string& shown) {
   std::unordered_map<std::string_view, int64_t> by_name;

@@ -19,7 +19,7 @@ struct CocoOptions {
   std::optional<std::vector<std::string>> images;  // which pictures, in this order; else by id
 };
 
-// Immutable; thread-safe.
+// Immutable.
 class CocoSet {
  public:
   struct Box {
@@ -32,13 +32,13 @@ class CocoSet {
   };
 
   // Parses JSON. `shown`: its name in errors. Throws GraphError, with a byte, for what is no JSON,
-  // for members that are missing or there twice, and for images and categories without an id. Also
-  // for pictures that are listed and not there, and for different ones with the same id. What is
-  // wrong with one image or annotation is its own fault: Note [Odd values].
+  // for members that are missing or there twice, for images and categories without an id, for
+  // different images with the same id, and where no wanted picture is there. Anything else that is
+  // wrong is kept: Note [Odd values].
   CocoSet(std::string_view json, const std::string& shown, const CocoOptions& options);
 
-  // The parsed annotations in a form that is read faster. It holds everything, so that options
-  // still count when it is read. Throws GraphError for damaged bytes.
+  // The parsed annotations in a form that is read faster. It holds everything, so options still
+  // count when it is read. Throws GraphError for damaged bytes.
   static CocoSet from_preprocessed(std::string_view bytes, const std::string& shown,
                                    const CocoOptions& options);
   static std::string preprocess(std::string_view json, const std::string& shown);
@@ -50,9 +50,9 @@ class CocoSet {
   int32_t height(int64_t i) const { return image(i).height; }
   int32_t width(int64_t i) const { return image(i).width; }
   // Note [Odd values]
-  // A value that cannot be right is kept as a fault of its image or annotation, because most of a
-  // set may do without it. Who needs the value asks for its check, which throws SampleError with
-  // the fault. Until then an odd number is 0.
+  // A value that cannot be right is kept as a fault of its image or annotation, and is 0, because
+  // most of a set may do without it. Who needs the value asks for its check, which throws
+  // SampleError.
   void check_extents(int64_t i) const;
   void check_boxes(int64_t i) const { check(i, &Annotation::box_fault); }
   void check_labels(int64_t i) const { check(i, &Annotation::category_fault); }
@@ -62,12 +62,12 @@ class CocoSet {
   int64_t boxes(int64_t i) const { return image(i).last - image(i).first; }
   Box box(int64_t i, int64_t object) const { return annotation(i, object).box; }
   int32_t label(int64_t i, int64_t object) const { return annotation(i, object).label; }
-  // The table of polygons and their corners, x and y each. Masks of run lengths have none.
+  // The corners have x and y each. Masks of run lengths have no polygons.
   std::vector<Polygon> polygons(int64_t i) const;
   std::vector<float> corners(int64_t i) const;
-  // Writes the label of each pixel, and 0 where there is no object. Where objects overlap, the one
-  // with the larger label counts. Requires: room for height x width. Throws SampleError for a
-  // damaged mask, and for run lengths of other extents.
+  // Writes the label of each pixel, and 0 where there is no object. The larger label counts where
+  // objects overlap. Requires: room for height x width. Throws SampleError for a damaged mask, and
+  // for run lengths of other extents.
   void paint_masks(int64_t i, int64_t height, int64_t width, std::span<int32_t> rows) const;
   uint64_t fingerprint() const;
   size_t bytes() const;  // memory held

@@ -22,8 +22,7 @@ struct Odd {
   std::string what;
 };
 
-// The value as the file has it, which ends with the first list or object in it. Of a long one, the
-// beginning.
+// The value as the file has it, up to the end of the first list or object, or less if it is long.
 std::string shown(json::value value) {
   // The document is padded, so that so much can be read.
   const std::string_view text(value.raw_json_token().begin(), simdjson::SIMDJSON_PADDING);
@@ -57,7 +56,6 @@ std::optional<double> number_in(json::value value) {
   return std::nullopt;
 }
 
-// Likewise, a whole number.
 std::optional<int64_t> whole_in(json::value value) {
   constexpr double kExact = int64_t{1} << 53;
   int64_t n = 0;
@@ -113,7 +111,6 @@ json::array list_in(const char* key, json::value value, const char* of) {
 
 }  // namespace
 
-// Fills a CocoSet from JSON.
 class CocoParser {
  public:
   CocoParser(CocoSet& set, std::string_view text, const std::string& shown)

@@ -141,7 +141,6 @@ TEST(Coco, WrongFilesAreRefused) {
                   .ends_with("'id' is null, expected a whole number"));
 }
 
-// A set of one image with one annotation, which has these members.
 CocoSet set_with(const std::string& members, const CocoOptions& options = {.masks = true}) {
   return CocoSet(R"({"categories": [{"id": 1}], "images": [{"id": 1, "file_name": "a"}],
                      "annotations": [{"id": 5, "image_id": 1, )" +

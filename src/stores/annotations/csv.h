@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tables of text, as RFC 4180 has them: cells in quotes may hold delimiters, line breaks and,
-// doubled, quotes. Immutable; thread-safe.
+// doubled, quotes. Immutable.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,17 +15,17 @@ namespace stoker::stores {
 
 class CsvTable {
  public:
-  // Reads the file. Throws GraphError.
+  // Throws GraphError where the file cannot be read, and as below.
   CsvTable(const std::string& path, char delimiter, bool has_header);
-  // Takes the bytes of a file; `path` is for messages. Throws GraphError where the header's quotes
-  // never end and where there are no rows.
+  // `path` is for messages. Throws GraphError where the header's quotes never end or there are no
+  // rows.
   CsvTable(io::ByteBuffer bytes, const std::string& path, char delimiter, bool has_header);
 
   int64_t size() const { return static_cast<int64_t>(begins_.size()); }  // rows that are not empty
   const std::vector<std::string>& header() const { return header_; }
   size_t begin(int64_t row) const { return begins_[static_cast<size_t>(row)]; }
   std::vector<std::string> row(int64_t row) const;
-  // Where the quotes begin that reach from this row to the end of the file.
+  // Where quotes begin that reach from this row to the end of the file.
   std::optional<size_t> endless_quotes(int64_t row) const {
     return row == size() - 1 ? endless_ : std::nullopt;
   }

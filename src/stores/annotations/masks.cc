@@ -15,9 +15,9 @@ namespace {
 // Note [Outlines]
 // The outline is drawn on a grid of kSteps points a pixel, edge by edge, with one point for each
 // step along the longer axis of an edge. Where it passes from one column of points to the next, and
-// that is the column in the middle of a pixel's, the pixels of this column below change from
-// outside to inside or back. So the mask is what lies behind an odd number of such crossings. Each
-// edge has one crossing at most in a column of the picture, and this one point is looked for: an
+// that one is the middle of a pixel's column, the pixels of this column from there down change from
+// outside to inside or back. So the mask is what lies behind an odd number of such crossings. An
+// edge has at most one crossing in a column of the picture, and only this point is looked for: an
 // edge costs as much as the columns that it crosses, however far its ends lie outside.
 constexpr int64_t kSteps = 5, kMiddleStep = kSteps / 2;
 

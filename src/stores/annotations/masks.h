@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks of COCO become pixels: run lengths and polygons. Both are columns of pixels, one below the
-// other from the left to the right.
+// Masks of COCO, run lengths and polygons, become pixels. Pixels count down the columns.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +13,7 @@ namespace stoker::stores {
 // Lengths of runs of pixels, in turn outside and inside of the mask.
 using RunLengths = std::vector<uint32_t>;
 
-// The run lengths of the compressed form, a text. Throws SampleError.
+// Parses the compressed form. Throws SampleError.
 RunLengths parse_run_lengths(std::string_view text);
 
 // Sets the pixels of a mask to `value`. `rows`: the picture, height x width. Throws SampleError
@@ -22,8 +21,8 @@ RunLengths parse_run_lengths(std::string_view text);
 void paint(std::span<const uint32_t> runs, int64_t height, int64_t width, int32_t value,
            int32_t* rows);
 
-// Sets the pixels inside a polygon to `value`. `xy`: its corners, in pixels. The outline is drawn
-// with five steps a pixel, as COCO's tools do, so that the pixels are the same.
+// `xy`: the polygon's corners, in pixels. The outline has five steps a pixel, as in COCO's tools,
+// so that the pixels are the same.
 void paint_polygon(std::span<const float> xy, int64_t height, int64_t width, int32_t value,
                    int32_t* rows);
 

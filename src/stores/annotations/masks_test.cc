@@ -75,14 +75,14 @@ TEST(Masks, AsWalkedPointByPoint) {
   }
 }
 
-// An edge costs as much as the columns that it crosses. Walked point by point, this takes minutes.
+// Walked point by point, this takes minutes.
 TEST(Masks, FarCornersCostNoMoreThanNearOnes) {
   std::vector<float> xy;
   for (int i = 0; i < 50000; ++i)
     for (const float v : {-1e30F, -60000.0F, 1e30F, 1.5F, 2.0F, 50000.0F}) xy.push_back(v);
   const std::vector<float> once(xy.begin(), xy.begin() + 6);
   xy.insert(xy.end(), once.begin(), once.end());
-  // Drawn an odd number of times it is what it is drawn once.
+  // What is drawn an odd number of times is as if drawn once.
   EXPECT_EQ(painted(xy, 3, 4), walked(once, 3, 4));
 }
 

@@ -18,15 +18,15 @@ struct SoundEntry {
   double duration = -1;  // in seconds; negative: up to the end
 };
 
-// What a line says. Throws SampleError where it is no JSON or has a member of another type, and
-// where "audio_filepath" is missing. Pure; thread-safe.
+// What a line says. Throws SampleError where it is no JSON, has a member of another type, or lacks
+// "audio_filepath".
 SoundEntry parse_sound_entry(std::string_view line);
 
-// The lines of a manifest. Immutable; thread-safe.
+// Immutable.
 class SoundManifest {
  public:
-  // Lines whose duration is less than `min_duration`, or more than `max_duration`, count only where
-  // these are 0. An unknown duration is below any other. Empty lines never count, and those that
+  // Leaves out lines whose duration is below `min_duration` or above `max_duration`, where these
+  // are not 0. An unknown duration is below any other. Empty lines never count, and lines that
   // cannot be parsed always do. Throws what opening the file throws.
   SoundManifest(std::string path, double min_duration, double max_duration);
 

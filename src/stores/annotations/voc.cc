@@ -42,7 +42,7 @@ bool flag_of(pugi::xml_node parent, const char* name) {
   return parent.child(name) && !text_of(parent.child(name)).empty() && number_of(parent, name) != 0;
 }
 
-// Tools leave an extent that they do not know out, or write 0 or -1.
+// Tools leave out an extent that they do not know, or write 0 or -1.
 int32_t extent_of(pugi::xml_node size, const char* name) {
   constexpr double kMost = 1 << 24;
   if (text_of(size.child(name)).empty()) return 0;
@@ -55,7 +55,6 @@ int32_t extent_of(pugi::xml_node size, const char* name) {
   return static_cast<int32_t>(std::max(value, 0.0));
 }
 
-// Calls f, and keeps what it throws.
 template <class F>
 void judge(std::optional<SampleError>& fault, F f) {
   try {

@@ -25,7 +25,7 @@ struct VocAnnotation {
 };
 
 // Parts of objects are left out. Throws SampleError, with an offset, for what is no XML or no
-// annotation. What is wrong with a box or with the size is left to who needs it.
+// annotation. What is wrong with a box or with the size is left to those who need it.
 VocAnnotation parse_voc(ByteSpan xml);
 
 }  // namespace stoker::stores

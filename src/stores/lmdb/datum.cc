@@ -34,7 +34,7 @@ enum TensorField : uint32_t {
   kInts64 = 10,
 };
 
-// The product of extents. Throws where one is negative or they are absurdly large.
+// Throws where an extent is negative or the product of extents is absurdly large.
 int64_t volume_of(std::span<const int64_t> shape, const char* of) {
   constexpr int64_t kMost = int64_t{1} << 40;
   int64_t n = 1;
@@ -83,7 +83,7 @@ bool has_own_kind(const Fields& f) {
       0);
 }
 
-// Checks the pixels that are not encoded.
+// Checks pixels that are not encoded.
 void check_pixels(const Datum& d) {
   const int64_t volume = volume_of(d.shape(), "the Datum");
   const auto there = static_cast<int64_t>(d.data.empty() ? d.floats.size() : d.data.size());

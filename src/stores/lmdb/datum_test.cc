@@ -121,7 +121,6 @@ TEST(Datum, DamagedMessages) {
               i == 1 ? "the record is no message of Protocol Buffers" : "nothing was thrown");
 }
 
-// The number, as a field of a message.
 std::vector<uint8_t> field(uint8_t number, uint8_t value) {
   return {static_cast<uint8_t>(number << 3), value};
 }
@@ -184,7 +183,7 @@ TEST(Datum, APictureWithoutExtentsIsEncoded) {
             "it with encoded = true");
 }
 
-// Who copies pixels takes floats where there are any, and room for as many as the shape says.
+// Code that copies pixels takes floats where there are any, and has room for the shape only.
 TEST(Datum, FloatsBesideBytesDoNotCount) {
   const std::vector<uint8_t> one = joined({field(1, 1), field(2, 1), field(3, 1)}),
                              byte = {0x22, 1, 7},

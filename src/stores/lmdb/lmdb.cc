@@ -18,7 +18,6 @@ enum PageFlag : uint16_t { kBranch = 0x01, kLeaf = 0x02, kLarge = 0x04, kMeta = 
 enum NodeFlag : uint16_t { kLargeValue = 0x01, kDatabase = 0x02, kSeveral = 0x04 };
 enum DatabaseFlag : uint16_t { kSeveralForKey = 0x04 };
 
-// Where the fields of a page begin.
 enum PageAt : size_t { kNumberAt = 0, kFlagsAt = 10, kLowerAt = 12, kUpperAt = 14 };
 
 struct Meta {
@@ -94,7 +93,7 @@ class Walk {
     const char* why = parse_meta(page, first);
     std::optional<Meta> best;
     if (!why) best = first;
-    // Where the first one is damaged, the place of the second one is not known.
+    // If the first one is damaged, the place of the second one is not known.
     for (int64_t size = why ? kLeastPage : first.page_size;
          size <= (why ? kMostPage : first.page_size); size *= 2) {
       const std::vector<uint8_t> other = head(size);

@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The values of several LMDB databases, one behind the other, as readers deliver them.
 #pragma once
 #include "stores/lmdb/lmdb.h"
 #include "stores/records/record_files.h"
 
 namespace stoker::stores {
 
-// Immutable; thread-safe.
+// The values of several LMDB databases, one database behind the other. Immutable.
 class LmdbFiles {
  public:
   // Throws SampleError for a database that cannot be read.

@@ -68,7 +68,7 @@ TEST(Lmdb, DamagedDatabasesAreRefused) {
   EXPECT_TRUE(message<SampleError>([&] { find(text, read_file(text)); }).starts_with("'" + text));
 }
 
-// Pages of a database, written as LMDB does: two meta pages, and what a test adds.
+// Pages as LMDB writes them: two meta pages, and what a test adds.
 class Database {
  public:
   explicit Database(size_t page_size) : page_size_(page_size) {
@@ -105,7 +105,6 @@ class Database {
     put<uint16_t>(page, 12, 16);
     put<uint16_t>(page, 14, static_cast<uint16_t>(page_size_));
   }
-  // Adds an entry to a branch or a leaf.
   void add(size_t page, uint32_t low, uint16_t flags, const std::string& key,
            const std::string& data) {
     uint16_t lower, upper;

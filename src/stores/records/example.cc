@@ -63,7 +63,7 @@ void for_strings(ByteSpan list, ByteSpan payload, F f) {
   });
 }
 
-// Adds what a message of a feature says to what is known of the feature.
+// Adds what one message of a feature says.
 void add_feature(FeatureValues& v, ByteSpan message, ByteSpan payload) {
   for (Fields fields(message, payload); fields.next();) {
     const FeatureType type = type_of(fields.number());

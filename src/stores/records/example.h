@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a record of TFRecord holds: a tf.train.Example or a SequenceExample. Everything refers to
-// the record's bytes. All of them throw SampleError, with an offset in the payload.
+// the record's bytes. All functions throw SampleError, with an offset in the payload.
 #pragma once
 #include <optional>
 
@@ -11,12 +11,12 @@
 
 namespace stoker::stores {
 
-// The features by name. Where a name comes twice, the last one counts.
+// Features by name. Of equal names, the last one counts.
 class Example {
  public:
   explicit Example(ByteSpan payload);
   ByteSpan payload() const { return payload_; }
-  // The map's entry: of a feature of its own, or of a list of features with one for each step.
+  // An entry of the map: a feature, or a list of features with one for each step.
   std::optional<ByteSpan> feature(std::string_view name) const { return find(features_, name); }
   std::optional<ByteSpan> feature_list(std::string_view name) const { return find(lists_, name); }
   // For errors: "'a', 'b' and 3 more".
@@ -61,12 +61,12 @@ struct FeatureSpec {
   Form form = Form::kFixed;
   FeatureType type = FeatureType::kInt64;
   std::vector<int64_t> shape;
-  // The value of a feature that is missing: all values, or one that is repeated.
+  // The value of a missing feature: all values, or one that is repeated.
   bool has_default = false;
   std::string default_bytes;
   std::vector<float> default_floats;
   std::vector<int64_t> default_ints;
-  // Byte strings, any number of them, one behind the other; their sizes are an output of its own.
+  // Any number of byte strings, one behind the other; their sizes are an output of their own.
   bool many = false;
 
   DType dtype() const;
@@ -75,10 +75,9 @@ struct FeatureSpec {
   // The shape of the first output, with -1 for what depends on the sample.
   std::vector<int64_t> static_shape() const;
 };
-// A specification as the operator's argument holds it, in plain text. Blanks
-// part its words: form, type, the shape as "2,3" or "-", "many" or "one", the default in
-// hexadecimal digits of its bytes or "-", and then the name, which may hold blanks itself. Throws
-// GraphError.
+// Parses the text that an operator's argument holds. Blanks part its words: form, type, the shape
+// as "2,3" or "-", "many" or "one", the default's bytes as hexadecimal digits or "-", and the name,
+// which may hold blanks. Throws GraphError.
 FeatureSpec parse_feature_spec(std::string_view text);
 
 // A feature of one sample as it was wanted.
@@ -89,8 +88,7 @@ struct FeatureResult {
   int64_t bytes = 0;  // of the first output
 };
 FeatureResult resolve(const FeatureSpec& spec, const Example& example);
-// Requires: `to` has room for `r.bytes` bytes, and `sizes` for the number of strings where
-// spec.many.
+// Requires: `to` has room for r.bytes, and `sizes` for the number of strings where spec.many.
 void copy_result(const FeatureSpec& spec, const FeatureResult& r, ByteSpan payload, uint8_t* to,
                  int64_t* sizes);
 

@@ -35,7 +35,7 @@ SampleError missing(const FeatureSpec& spec, const Example& example) {
                      "' is missing, and has no default; the features here: " + example.names());
 }
 
-// Throws where the record has the feature in the part that is not asked: as steps or without them.
+// Throws where the record has the feature in the other part: as steps, or without them.
 void refuse_other_part(const FeatureSpec& spec, const Example& example) {
   const bool is_list = spec.form == FeatureSpec::Form::kSequence;
   if (!is_list && example.feature_list(spec.name))
@@ -48,8 +48,8 @@ void refuse_other_part(const FeatureSpec& spec, const Example& example) {
                       "VarLenFeature read it");
 }
 
-// What the record has of the feature; nothing where a feature of a record without steps has no
-// values, which counts as a missing one.
+// What the record has of the feature; nothing where it has no steps and no values, which counts as
+// missing.
 std::vector<FeatureValues> find_steps(const FeatureSpec& spec, const Example& example) {
   const bool is_list = spec.form == FeatureSpec::Form::kSequence;
   const std::optional<ByteSpan> entry =
@@ -64,7 +64,6 @@ std::vector<FeatureValues> find_steps(const FeatureSpec& spec, const Example& ex
   return steps;
 }
 
-// A default's bytes.
 void set_default_string(const FeatureSpec& spec, FeatureResult& r) {
   const std::string& bytes = spec.default_bytes;
   r.strings = {{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}};
@@ -83,7 +82,6 @@ void require_values(const std::string& what, int64_t found, int64_t expected) {
                       std::to_string(expected));
 }
 
-// The number of rows of an output that has any number of them.
 int64_t rows_of(const FeatureSpec& spec, const FeatureResult& r, int64_t row) {
   const std::string name = "feature '" + spec.name + "'";
   if (spec.form == FeatureSpec::Form::kSequence) {

@@ -12,7 +12,6 @@ namespace stoker::stores {
 
 namespace {
 
-// Reads a specification word by word.
 class SpecReader {
  public:
   explicit SpecReader(std::string_view text) : text_(text), shown_(shortened(text, 80)) {}
@@ -74,7 +73,7 @@ class SpecReader {
     else if (spec_.type == FeatureType::kFloat) check_default(fill(spec_.default_floats, bytes));
     else check_default(fill(spec_.default_ints, bytes));
   }
-  // A letter stands before the digits: "x00ff".
+  // The digits follow a letter: "x00ff".
   std::string bytes_of(std::string_view digits) const {
     std::string bytes;
     if (digits.size() % 2 != 1) fail();
@@ -86,7 +85,7 @@ class SpecReader {
     }
     return bytes;
   }
-  // Gives how many values there are.
+  // Returns how many values there are.
   template <class T>
   int64_t fill(std::vector<T>& values, const std::string& bytes) const {
     if (bytes.size() % sizeof(T) != 0) fail();

@@ -11,7 +11,7 @@
 
 namespace stoker::stores {
 
-// Immutable once all files were added; then thread-safe.
+// Immutable once all files were added.
 class RecordFiles {
  public:
   struct At {
@@ -27,7 +27,7 @@ class RecordFiles {
   std::span<const RecordPlace> places(size_t file) const { return tables_[file]->places(); }
   // Requires: 0 <= i < size().
   At at(int64_t i) const;
-  // Where the bytes of a record lie. Throws SampleError for a place outside of its file.
+  // Throws SampleError for a place outside of its file.
   io::Extent extent(int64_t i) const;
   // "a.tfrecord at byte 7"
   std::string name(int64_t i) const;
@@ -43,8 +43,7 @@ class RecordFiles {
   io::OpenFiles open_;
 };
 
-// The table of a file, made by `find` where none is kept: see Note [Kept beside files]
-// (io/kept_bytes.h).
+// The table of a file, made by `find` if none is kept: Note [Kept beside files] (io/kept_bytes.h).
 std::shared_ptr<const io::RecordTable> record_table_of(
     const std::string& path, const std::string& kind,
     const std::function<std::vector<RecordPlace>(const Ranges&)>& find);
@@ -57,7 +56,7 @@ bool most_fit(std::span<const RecordPlace> places, const F& fits) {
   return fits(places[0]) + fits(places[last / 2]) + fits(places[last]) >= 2;
 }
 
-// Calls f. A SampleError becomes a GraphError: what is wrong while a reader is opened.
+// Calls f while a reader is opened: a SampleError becomes a GraphError.
 template <class F>
 auto while_opening(const F& f) {
   try {
@@ -67,8 +66,7 @@ auto while_opening(const F& f) {
   }
 }
 
-// Calls f, which parses bytes that begin at `offset` of a file. A SampleError's offset becomes one
-// in the file.
+// Calls f, which parses bytes from `offset` of a file. A SampleError's offset becomes the file's.
 template <class F>
 auto counted_from(int64_t offset, const F& f) {
   try {

@@ -21,7 +21,7 @@ struct Part {
   bool is_last() const { return flag == kWhole || flag == kLast; }
 };
 
-// The part at the front of the bytes, or "" and why there is none.
+// Finds the part at the front of the bytes. Returns null, or why there is none.
 const char* part_at(ByteSpan bytes, bool is_first, Part& part) {
   ForeignBytes b(bytes, ByteOrder::kLittle);
   if (!b.has(kPartHead)) return "the record ends inside the length of a part";

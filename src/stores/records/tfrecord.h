@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of TFRecord: records with their length and two checksums. Pure functions; thread-safe.
+// Files of TFRecord: records with their length and two checksums.
 //
 //   length:8 checksum of these:4 | payload | checksum of it:4 || length:8 ...      little-endian
 //
@@ -18,20 +18,17 @@ namespace stoker::stores {
 
 inline constexpr int64_t kTfrecordHead = 12, kTfrecordFraming = 16;
 
-// The length at the front of a record; none where it does not fit its checksum. Requires:
-// kTfrecordHead bytes.
+// None where the length does not fit its checksum. Requires: kTfrecordHead bytes.
 std::optional<uint64_t> tfrecord_length(ByteSpan head);
 
-// The places of all records, with their framing. Throws what `file` throws.
+// Each place has its record's framing. Throws what `file` throws.
 std::vector<RecordPlace> find_tfrecords(const Ranges& file);
 
-// The payload of a record with its framing, which begins at `offset` of a file. Its length and that
-// one's checksum are always checked, the payload's checksum is checked if `verify`. Throws
-// SampleError.
+// The payload of a record with its framing, which begins at `offset` of a file. Its length's
+// checksum is always checked, its payload's if `verify`. Throws SampleError.
 ByteSpan tfrecord_payload(ByteSpan record, const std::string& name, int64_t offset, bool verify);
 
-// The established index: a line "offset size" for each record. `shown`: its name in errors. Throws
-// SampleError, with the line.
+// A line is "offset size", for each record. `shown`: its name in errors. Throws SampleError.
 std::vector<RecordPlace> parse_tfrecord_index(std::string_view text, const std::string& shown);
 std::string tfrecord_index(std::span<const RecordPlace> places);
 

@@ -10,7 +10,6 @@ namespace {
 
 FeatureSpec wanted(const std::string& words) { return parse_feature_spec(words); }
 
-// The output of a specification for a record.
 std::vector<uint8_t> output(const FeatureSpec& spec, ByteSpan payload,
                             std::vector<int64_t>* sizes = nullptr) {
   const Example example(payload);
@@ -205,7 +204,6 @@ TEST(Tfrecord, FramingIsChecked) {
   const uint32_t sum = masked_crc32c(ByteSpan(record).first(8));
   std::memcpy(&record[8], &sum, sizeof sum);
   EXPECT_EQ(tfrecord_payload(record, "a", 5, false).size(), 4U);
-  // The payload's checksum is looked at only on demand.
   EXPECT_EQ(message<SampleError>([&] { tfrecord_payload(record, "a", 5, true); }),
             "'a' at byte 17: the payload of the record does not fit its checksum");
   EXPECT_EQ(error({}),

@@ -34,7 +34,6 @@ double draw_number(Dice& dice, const Fed& f) {
   return f.low + dice.share() * (f.high - f.low);
 }
 
-// Fills the elements of a view, in the order of their positions.
 template <class Next>
 void for_each_element(const View& v, int axis, std::byte* at, const Next& next) {
   if (axis == v.shape.rank) return next(at);
@@ -56,8 +55,8 @@ void fill(const View& v, const Fed& f, Dice& dice) {
   });
 }
 
-// How elements lie in memory: "dense"; "gaps" behind each; "backwards", the last comes first;
-// "same", all along the first axis are one; "shifted", at an odd address.
+// How elements lie in memory: "dense"; "gaps" behind each; "backwards"; "same", all along the first
+// axis are one; "shifted", at an odd address.
 FedArray place(const Fed& f, const Shape& shape) {
   const int64_t element = size_of(f.dtype);
   View v = View::dense(nullptr, f.dtype, shape, f.layout);
@@ -88,7 +87,7 @@ FedArray file_array(const MadeFile& file) {
   return {View::dense(owner->data(), DType::kUint8, {static_cast<int64_t>(bytes.size())}), owner};
 }
 
-// Halves the longest axis until there are no more elements than that.
+// Halves the longest axis until there are at most `most` elements.
 void shrink_to(int64_t most, Small<int64_t>& shape) {
   const auto volume = [&] {
     return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());

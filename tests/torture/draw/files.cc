@@ -71,7 +71,7 @@ size_t find_marker(const Bytes& b, uint8_t marker) {
   return b.size();
 }
 
-// The header says that the picture is huge.
+// Says in the header that the picture is huge.
 void claim(Bytes& b, Dice& dice) {
   size_t at = b.size();
   for (uint8_t marker = 0xC0; marker < 0xCC; ++marker)

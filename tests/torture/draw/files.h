@@ -12,10 +12,10 @@ namespace stoker::torture {
 
 MadeFile draw_file(Dice& dice);
 
-// The file's bytes; equal descriptions give equal bytes. A missing file has none.
+// Equal descriptions give equal bytes. A missing file has none.
 std::vector<uint8_t> bytes_of(const MadeFile& file);
 
-// A folder with the files of a trial, named by their numbers. It is removed at the end.
+// A folder with the files of a trial, named by their numbers.
 class Folder {
  public:
   explicit Folder(const std::vector<MadeFile>& files);

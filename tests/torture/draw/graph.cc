@@ -87,8 +87,7 @@ class GraphDrawer {
     }
   }
 
-  // Adds a conditional with some nodes on its sides, and what merges these. Returns whether the
-  // graph is good with it; without it, it is as before.
+  // Adds a conditional with some nodes on its sides, and merges them. Returns as add().
   bool draw_conditional() {
     const size_t nodes = trial_.nodes.size(), feeds = trial_.feeds.size();
     if (const std::optional<Ref> condition = draw_condition()) {
@@ -105,7 +104,6 @@ class GraphDrawer {
     return false;
   }
 
-  // Returns false where the graph is to stay wrong.
   bool draw_side(const Guard& guard, int64_t count) {
     branches_.push_back(guard);
     bool is_good = true;
@@ -274,7 +272,6 @@ class GraphDrawer {
     return constant ? *constant : add_fed(f);
   }
 
-  // What a decoder makes of files.
   std::optional<Ref> draw_picture() {
     std::vector<const OperatorType*> decoders;
     for (const OperatorType& type : all_operators())
@@ -339,7 +336,6 @@ class GraphDrawer {
     n.links.push_back({a.name, drawn ? *drawn : add_fed(numbers_for(a))});
   }
 
-  // Draws of an operator that needs no input.
   std::optional<Ref> add_draws() {
     for (const OperatorType& type : all_operators()) {
       if (!type.is_random || required_inputs(type) > 0 || !dice_.often(0.6)) continue;

@@ -55,7 +55,7 @@ Way draw_way(Dice& dice, const Trial& t) {
   draw_dealing(dice, t, w);
   draw_interruptions(dice, t, w);
   w.delays = t.uses_device() && dice.often(0.3);
-  // What a device makes may differ in a last place, so a function may return something else.
+  // What a device makes may differ in the last place, so a function may return something else.
   w.on_cpu = t.uses_device() && !t.calls_functions() && dice.often(0.15);
   if (dice.often(0.15)) w.read_ahead = dice.of({0, 1, 1000});
   return w;

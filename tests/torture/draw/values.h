@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arguments of operators, drawn from what their schema says of them: types, ranges, defaults and
-// cases.
+// Arguments of operators, drawn from their schema: types, ranges, defaults and cases.
 #pragma once
 #include "../dice.h"
 #include "op/type_of.h"
@@ -12,11 +11,10 @@ namespace stoker::torture {
 // Mostly within the argument's range; with `odd` also far outside, or of another type.
 Value draw_value(Dice& dice, const ArgumentInfo& argument, bool odd);
 
-// Arguments for one node: those of a case or only the required ones, some of them changed, others
-// added.
+// Arguments of a case, or only the required ones, with some changed and others added.
 Arguments draw_arguments(Dice& dice, const OperatorType& type);
 
-// Numbers that an argument takes, both ends included, as far as they are of moderate size.
+// Numbers of moderate size that an argument takes, both ends included.
 struct Moderate {
   double low, high;
   bool whole;

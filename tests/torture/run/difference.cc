@@ -4,13 +4,12 @@
 // Note [What may differ]
 // - A budget that does not suffice in one way may suffice in another. What was made until then is
 //   compared.
-// - What one sample needs depends on how its graph was rewritten. So a sample that is too large may
-//   be made where operators are fused, where less is demanded, or where a device makes it.
-// - Lowered operators compute on a device what they compute on the CPU, but for a last place. So
-//   between both only types are compared.
-// - Which of several operators fails first depends on the stages, so on who is on a device. So does
-//   which samples an operator still sees that sees whole batches.
-// - NaN is NaN: which one it is, the instruction decides.
+// - What a sample needs depends on how its graph was rewritten. So a sample that is too large may
+//   be made where operators are fused, where less is demanded, or on a device.
+// - Lowered operators may differ in the last place on a device, so only types are compared with it.
+// - Which operator fails first, and which samples an operator sees that sees whole batches, depends
+//   on the stages, so on what runs on a device.
+// - All NaN are alike: the instruction decides which one it is.
 #include <cmath>
 #include <cstring>
 
@@ -53,7 +52,6 @@ bool is_too_large(const SlotRecord& slot) {
   });
 }
 
-// The first failure that is not the same.
 std::string failure_difference(const std::vector<SampleFailure>& judge,
                                const std::vector<SampleFailure>& other) {
   const auto words = [](const std::vector<SampleFailure>& all, size_t i) {
@@ -74,7 +72,7 @@ class Dealt {
     for (const io::OrderSpec& spec : one.orders) one_.emplace_back(spec);
   }
 
-  // Where sample i of the shard's step is in the step of all shards, by reader; behind its end
+  // By reader, the place of sample i of the shard's step in the step of all shards; behind its end
   // where it is not there.
   std::vector<size_t> places(int64_t step, int64_t i) const {
     std::vector<size_t> places;
@@ -156,7 +154,7 @@ class Comparison {
                        [](const SlotRecord& slot) { return !slot.failures.empty(); });
   }
 
-  // See Note [What may differ].
+  // Note [What may differ].
   bool is_forgiven(const SlotRecord& j, const SlotRecord& o) const {
     return (way_.fuse || way_.demand || way_.on_cpu) && (is_too_large(j) || is_too_large(o));
   }
@@ -200,7 +198,6 @@ class Comparison {
     return "";
   }
 
-  // A shard has its part of each step.
   std::string shards() const {
     if (!judge_.deals || !judge_.has_all || !other_.deals) return "";
     const Dealt dealt(judge_, other_);
@@ -219,8 +216,8 @@ class Comparison {
     return "";
   }
 
-  // Where the judge has sample i of the shard. There is no such place where an epoch ends within
-  // the step of one reader only, as its samples then meet others on a shard, or fed ones.
+  // Where the judge has sample i of the shard. Nowhere if an epoch ends within the step of one
+  // reader only, as its samples then meet others on a shard, or fed ones.
   std::optional<size_t> place_in_all(const Dealt& dealt, int64_t step, size_t i) const {
     const auto fed = static_cast<size_t>(batch_ / way_.shards * way_.shard) + i;
     const std::vector<size_t> places = dealt.places(step, static_cast<int64_t>(i));

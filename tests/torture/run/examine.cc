@@ -20,13 +20,11 @@ int64_t entries(const char* folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-// Threads and open files of this process.
 struct Resources {
   int64_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
 };
 
-// What there is more than before; "" if nothing is. A thread that was joined stays in the list for
-// a moment.
+// What there is more than before; "" if nothing. A joined thread stays in the list for a moment.
 std::string left_since(const Resources& before) {
   for (int tries = 0;; ++tries) {
     const Resources now;
@@ -71,8 +69,8 @@ class Examination {
     return torture::run(t_, way, folder_.path());
   }
 
-  // Memory grows if each of several runs in a row, after some, leaves more than the one before. A
-  // simulated device remembers all its streams, so it is left out.
+  // Memory grows if, after some runs, each one leaves more than the one before. Not for a simulated
+  // device, which remembers all its streams.
   Complaint growth() {
     constexpr int kSettled = 8;
     if (t_.common.repeats <= kSettled + 1 || t_.ways.empty() || t_.uses_device()) return {};

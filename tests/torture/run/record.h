@@ -13,7 +13,6 @@ struct MadeValue {
   std::string bytes;
 };
 
-// One sample of a step.
 struct SlotRecord {
   bool is_made = false;
   std::vector<SampleFailure> failures;  // several where replacements failed as well
@@ -31,7 +30,7 @@ struct StepRecord {
 
 struct Record {
   std::vector<StepRecord> steps;
-  // Why there are no more steps, if that is so; begins with the error's type.
+  // Why there are no more steps, if so; begins with the error's type.
   std::string error;
   bool lacks_memory = false;  // the error is a BudgetError
   std::string state;  // after the last step

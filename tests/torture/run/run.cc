@@ -11,8 +11,7 @@ namespace stoker::torture {
 
 namespace {
 
-// Two simulated devices, of which the second one's streams pause at random. They last as long as
-// the process.
+// Two simulated devices for the whole process. The second one's streams pause at random.
 SimulatedDevice& simulated_device(int id) {
   static const bool is_made = [] {
     use_simulated_devices(2, {.timeline_limit = 16});
@@ -128,7 +127,6 @@ class Runner {
       record.wrong = "restore() warns: " + warnings[0];
   }
 
-  // Feeds all steps before `end`.
   void feed(int end) {
     for (; fed_ < std::min(end, steps_); ++fed_) {
       bool ends = fed_ == t_.common.epoch_end;
@@ -189,7 +187,7 @@ class Runner {
           .push_back(f);
   }
 
-  // Copies the bytes of the batches that are held, and lets go of them.
+  // Copies the bytes of the batches that are held, and drops these.
   void look(Record& record) {
     for (const auto& [step, out] : held_)
       for (const Batch& b : out.batches) {
@@ -227,8 +225,8 @@ class Runner {
   std::vector<Held> held_;  // gone before the pipeline
 };
 
-// The error as its type and message. Errors that a graph, a sample or a source can cause name the
-// operator; memory and state belong to the whole pipeline.
+// `names_operator`: for errors that a graph, a sample or a source can cause. Memory and state
+// belong to the whole pipeline.
 void note_error(const Trial& t, const char* type, const std::string& message, bool names_operator,
                 Record& record) {
   record.error = std::string(type) + ": " + message;

@@ -29,15 +29,14 @@ class _PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
     def _begin(self, feed: Feed, signature: Any, is_endless: bool) -> None:
         """Makes this the dataset of what ``feed`` gives. Called once, by the constructor."""
         self._feed = feed
-        # TensorFlow keeps every generator until the process ends, so the generator refers to the
-        # feed weakly.
+        # TensorFlow keeps every generator until the process ends, so it refers to the feed weakly.
         weak = weakref.ref(feed)
         inner = tf.data.Dataset.from_generator(lambda: _begun(weak), output_signature=signature)
         if is_endless:
             inner = inner.apply(
                 tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
             )
-        # Steps that TensorFlow prefetches by itself would count as drawn, and Stoker prefetches.
+        # Steps that TensorFlow prefetches would count as drawn; Stoker prefetches by itself.
         options = tf.data.Options()
         options.experimental_optimization.inject_prefetch = False
         self._inner = inner.with_options(options)
