@@ -23,7 +23,6 @@ namespace {
 constexpr std::string_view kExif("Exif\0\0", 6), kXmp("http://ns.adobe.com/xap/1.0/\0", 29);
 constexpr uint32_t kOrientationTag = 0x0112;
 
-// The types of TIFF that numbers have.
 enum Type : uint32_t {
   kShort = 3,
   kLong = 4,

@@ -152,8 +152,8 @@ class Bits {
   int held_ = 0;
 };
 
-// LZW: a code stands for the string of an earlier code and one more index. That string has been
-// written before, so that all one needs to know of a code is where.
+// LZW: a code stands for the string of an earlier code and one more index. That string was written
+// before, so its place is all that is kept of it.
 class Codes {
  public:
   static constexpr int64_t kBehind = 8;  // bytes that may be overwritten behind the indices

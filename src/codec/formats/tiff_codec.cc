@@ -195,7 +195,7 @@ struct Header {
   bool is_inverted() const { return photometric == PHOTOMETRIC_MINISWHITE; }
   int channels() const { return has_palette() ? 3 : samples; }
   int colors() const { return is_ink() ? 4 : is_rgb() ? 3 : 1; }
-  // Of a pixel that is written. Alpha may be among them where only colours are wanted.
+  // How many samples of a pixel are written. Alpha may be among them where only colours are wanted.
   int kept(ImageType type) const {
     return type == ImageType::kAny || samples == colors() || (samples == colors() + 1 && !is_ink())
                ? samples
@@ -229,7 +229,7 @@ void check_kind(const Tiff& t, const Header& h) {
                     " is not supported");
 }
 
-// Of a compression of TIFF: whether it may change samples.
+// Whether a compression of TIFF may change samples.
 bool is_lossy(uint16_t compression) {
   constexpr uint16_t kLossless[] = {
       COMPRESSION_NONE,          COMPRESSION_CCITTRLE,  COMPRESSION_CCITTRLEW,
@@ -361,7 +361,7 @@ class Reader {
       std::memmove(row_ + x * to, row_ + x * from, static_cast<size_t>(to));
   }
 
-  // Of 16 or 64 bits, the nearest ones of 32.
+  // Turns floats of 16 or 64 bits into the nearest ones of 32.
   void make_floats() {
     auto* const to = reinterpret_cast<float*>(row_);
     const int64_t count = h_.width * kept_;
@@ -379,7 +379,7 @@ class Reader {
       }
   }
 
-  // Gray, not alpha.
+  // Inverts gray, not alpha.
   void invert() {
     auto* const words = reinterpret_cast<uint16_t*>(row_);
     for (int64_t i = 0; i < h_.width * h_.samples; i += h_.samples)
@@ -418,7 +418,6 @@ class Reader {
   uint8_t *band_, *row_;
 };
 
-// A file whose header was read.
 struct Page {
   Page(EncodedSpan file, int64_t number) : tiff(file, number), header(read_header(tiff)) {}
   const Tiff tiff;

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg's memory for one picture, taken from the scratch memory of its sample. So it counts as
-// the sample's: rows on their way, and the coefficients of a picture whose data passes over it more
-// than once. One thread at a time.
+// libjpeg's memory for one picture, taken from its sample's scratch memory and so counted there:
+// rows on their way, and the coefficients of a picture whose data passes over it more than once.
 #pragma once
 #include <cstddef>
 #include <cstdio>

@@ -72,7 +72,7 @@ TEST(JpegMemory, WhatScratchMemoryThrowsPassesThroughLibjpeg) {
   const size_t enough = coefficients(kind) + (600 << 10);
   Arena fits(SIZE_MAX, enough);
   need_of_corner(f, fits);
-  // Whatever libjpeg asks for last.
+  // Each ceiling makes another of libjpeg's requests fail.
   for (size_t ceiling = 0; ceiling < coefficients(kind); ceiling += 4 << 10) {
     Arena scratch(SIZE_MAX, ceiling);
     EXPECT_THROW(need_of_corner(f, scratch), TooLarge) << ceiling;

@@ -12,7 +12,6 @@
 
 namespace stoker::test {
 
-// What becomes of the judged window.
 struct Outcome {
   std::string error;
   int64_t offset = -1;

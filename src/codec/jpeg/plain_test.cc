@@ -94,7 +94,6 @@ TEST(PlainJpeg, EveryPlainFileIsOursWithTheBytesOfLibjpeg) {
   }
 }
 
-// Sizes of one pixel up to more than four blocks, for each sampling.
 TEST(PlainJpeg, EverySizeIsOurs) {
   for (const Sampling& sampling : kPlainSamplings)
     for (int size = 1; size <= 67; ++size) {
@@ -159,7 +158,7 @@ std::vector<int16_t> coefficients_by_libjpeg(const File& f) {
   return all;
 }
 
-// The same by our reader, which starts at a restart marker, if there is one, once more.
+// The same by our reader, which starts once more at a restart marker if there is one.
 struct OwnCoefficients {
   PlainFrame frame;
   Arena scratch;
@@ -228,7 +227,6 @@ TEST(PlainJpeg, CoefficientsAreThoseOfLibjpeg) {
   }
 }
 
-// A place in the middle is as good as the beginning.
 TEST(PlainJpeg, ReadingBeginsAtAnyPlace) {
   const File f = make_jpeg({.width = 200, .height = 150, .sampling = k420, .restart_interval = 9});
   OwnCoefficients own(f);

@@ -156,7 +156,6 @@ bool JpegReader::is_behind() const {
   return in_picture_ && !judges_all_ && c_.input_iMCU_row >= judged_mcu_rows_;
 }
 
-// Fails if the data that was lost is judged.
 void JpegReader::lose(const char* text) {
   if (tolerate_corrupt_) return;
   if (!is_behind()) fail(text);

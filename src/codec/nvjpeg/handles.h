@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of nvJPEG with an owner, nvJPEG's memory, and lists of objects that wait for their next
-// use.
+// Objects of nvJPEG with an owner, nvJPEG's memory, and lists of objects between two uses.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -22,14 +21,14 @@ struct Refusal {
   Status status;
 };
 
-// Throws Refusal, but BudgetError where memory is missing, because a lack of memory must not change
-// who decodes a picture.
+// Throws Refusal, but BudgetError where memory is missing: that must not change who decodes a
+// picture.
 inline void check(Status status) {
   if (status == kAllocatorFailure)
     throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
   if (status != kSuccess) throw Refusal{status};
 }
-// The same for a call with an object. Once nvJPEG has failed on an object, it may be useless.
+// The same for a call with an object, which may be useless once nvJPEG has failed on it.
 inline void check(Status status, bool& is_spoilt) {
   is_spoilt |= status != kSuccess;
   check(status);
@@ -65,8 +64,7 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Objects between two uses. A T has `bool is_spoilt`; spoilt objects are not used again.
-// Thread-safe.
+// Objects between two uses; those with `is_spoilt` are not used again. Thread-safe.
 template <class T>
 class Idle {
  public:
@@ -92,7 +90,7 @@ class Idle {
   }
 
  private:
-  // No object is destroyed under it. That can wait for the device, whose host calls put objects
+  // No object is destroyed under it: that can wait for the device, whose host calls put objects
   // here.
   Mutex mutex_;
   std::vector<std::unique_ptr<T>> all_ STOKER_GUARDED_BY(mutex_);
