@@ -56,7 +56,6 @@ TEST_P(SpectrumAtLevel, SpectraAreWhatTheDefinitionSays) {
   }
 }
 
-// A window of the output has the bytes of the whole one, at every level.
 TEST_P(SpectrumAtLevel, WindowsHoldTheSameBytes) {
   const std::vector<float> signal = noise(300), weights = noise(40);
   const Fft fft(60);

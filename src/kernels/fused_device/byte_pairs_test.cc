@@ -27,7 +27,7 @@ int32_t naive(int32_t sum, int32_t w0, int32_t w1, uint8_t a, uint8_t b) {
       static_cast<uint32_t>(int64_t{sum} + int64_t{w0} * a + int64_t{w1} * b));
 }
 
-// Each column has other bytes than its neighbours, so that confused columns show.
+// Each column has other bytes, so that confused columns show.
 TEST(BytePairs, AllCornersInEveryColumn) {
   constexpr size_t kCount = std::size(kBytes);
   for (const int32_t w0 : kWeights)
