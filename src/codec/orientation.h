@@ -17,8 +17,7 @@ View as_stored(const View& displayed, int orientation);
 // displayed with the shape `full`. 0 if the window is empty.
 int64_t stored_rows(const Window& displayed, const Shape& full, int orientation);
 
-// For peek() of codecs: sets height and width as displayed, and refuses more than
-// options.max_pixels.
+// For peek() of codecs: sets height and width as displayed, and refuses more than max_pixels.
 void set_displayed(ImageInfo& info, const DecodeOptions& options);
 
 // What decode() of codecs is asked for, in stored coordinates.

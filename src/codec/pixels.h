@@ -25,8 +25,7 @@ class PixelWriter {
   // the indices themselves. Requires: `dtype` is uint8.
   void use_palette(std::span<const uint8_t> entries, std::span<const uint8_t> numbers = {});
 
-  // Rows hold cyan, magenta, yellow and black from now on, 0 = no ink. Requires: channels is 4 and
-  // `dtype` uint8 or uint16.
+  // Rows hold CMYK from now on, 0 = no ink. Requires: channels is 4, `dtype` is uint8 or uint16.
   void use_cmyk();
 
   int channels() const { return channels_; }  // of rows without a palette

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks are what operators lower to. They are plain data and compose, so that a run of operators
-// becomes one pass over memory, on the CPU or on a device. All positions are in full coordinates
-// (base/view.h).
+// Blocks are what operators lower to: plain data that composes, so that a run of operators becomes
+// one pass over memory, on the CPU or on a device. Positions are in full coordinates (base/view.h).
 //
 // Note [Rounding]
 // Every block names the dtype that its result is rounded to. A fused pass rounds there too, in
@@ -78,8 +77,7 @@ struct Warp {
   int axis[kMost] = {};
   int64_t out[kMost] = {};
   double matrix[kMost][kMost] = {}, offset[kMost] = {};
-  // kNearest shows the value in which the point lies, kLinear and kCubic what is between its
-  // neighbours. kCubic needs two axes.
+  // kNearest shows the value in which the point lies, the others what is between. kCubic: two axes.
   Filter filter = Filter::kLinear;
   // What lies outside of the input. The constant is `fill`, rounded to the result's type: a number
   // for each channel or one for all, and 0 if there is none.

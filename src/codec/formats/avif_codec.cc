@@ -112,8 +112,7 @@ class Decoder {
                                                                        avifDecoderDestroy};
 };
 
-// What the decoder takes by itself: its tables, and the samples as YUV, twice where it adds grain
-// or joins cells.
+// What the decoder takes itself: its tables, and YUV, twice where it adds grain or joins cells.
 size_t own_memory(const Decoder& d, EncodedSpan file) {
   constexpr uint64_t kForEachDecoder = 768 << 10;
   const avifImage& i = d.image();

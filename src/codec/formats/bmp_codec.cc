@@ -143,8 +143,7 @@ Header read_header(EncodedSpan file) {
   return h;
 }
 
-// Unpacks runs of indices, row by row from the bottom, into width x height bytes. What is skipped
-// has the index 0.
+// Unpacks runs of indices, from the bottom row up, into width x height bytes. What is skipped is 0.
 class Runs {
  public:
   Runs(EncodedSpan file, const Header& h, uint8_t* indices)

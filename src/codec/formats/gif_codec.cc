@@ -194,8 +194,7 @@ class Codes {
     last_.size = 0;
   }
 
-  // Writes the string of the code, as far as there is room, and learns a new one: the last string
-  // and the first index of this one.
+  // Writes the code's string as far as there is room, and learns the last one plus its first index.
   int64_t write(int code, uint8_t* indices, int64_t done, int64_t room) {
     const bool is_new = code == count_;
     if (code > count_ || (is_new && last_.size == 0)) fail("a code stands for nothing", bits_.at());

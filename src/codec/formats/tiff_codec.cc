@@ -31,14 +31,12 @@ namespace stoker {
 namespace {
 
 constexpr size_t kMostAtOnce = size_t{64} << 20;  // bytes that libtiff may ask for
-// What libtiff takes by itself: the tables of a codec and some rows, and for each strip or tile the
-// numbers of its place. Pixels are ours.
+// What libtiff takes itself: a codec's tables, some rows, and numbers for each strip or tile.
 constexpr size_t kOwnMemory = 1 << 20, kForEachStrip = 16;
 constexpr int kMostSamples = 64;  // of a pixel
 constexpr int64_t kLargestBand = int64_t{1} << 28;  // pixels of a tile, and of tiles side by side
 
-// The chain of directories, one for each page. Numbers have the byte order that the file begins
-// with:
+// The chain of directories, one for each page, in the byte order that the file begins with:
 //
 //   "II" or "MM", 42:2 first:4         TIFF;    directory: count:2 | entries of 12 bytes | next:4
 //   "II" or "MM", 43:2 8:4 first:8     BigTIFF; directory: count:8 | entries of 20 bytes | next:8

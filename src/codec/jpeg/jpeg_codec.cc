@@ -20,8 +20,7 @@
 namespace stoker {
 namespace {
 
-// Whether libjpeg can write its rows directly into `out`, a view in stored coordinates, with the
-// columns that it adds on both sides.
+// Whether libjpeg can write rows, with columns that it adds, into `out` in stored coordinates.
 bool takes_rows(const View& out, const JpegReader& reader, ConvertRow convert, int64_t row_room) {
   const int64_t before = out.origin[1] - reader.first_column();
   const int64_t behind = reader.columns() - before - out.shape[1];
@@ -124,8 +123,7 @@ class JpegCodec final : public ImageCodec {
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
     reader.skip(stored.origin[0], lines);
     read_window(reader, plan.convert, stored, lines, row_room);
-    // Most random bits decode to something, so damage may show only when the data does not end with
-    // the picture.
+    // Most random bits decode to something, so damage may show only behind the picture's data.
     reader.finish(lines);
   }
 };

@@ -21,8 +21,7 @@ class JpegMemory : public jpeg_memory_mgr {
   // Requires: both outlive this.
   JpegMemory(jpeg_memory_mgr& before, Arena& scratch);
   jpeg_memory_mgr& before() const { return before_; }
-  // What the scratch memory threw, which could not pass through libjpeg. libjpeg is told that there
-  // is no memory (JERR_OUT_OF_MEMORY).
+  // What the scratch memory threw. libjpeg, through which it cannot pass, gets JERR_OUT_OF_MEMORY.
   const std::exception_ptr& error() const { return error_; }
 
  private:

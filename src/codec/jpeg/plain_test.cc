@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our own decoder is judged by libjpeg-turbo: the same pixels, verdicts and messages, for every
-// kind of plain file, whatever is wrong with it. No kind of plain file may be left to libjpeg-turbo
-// unnoticed.
+// Our own decoder is judged by libjpeg-turbo: the same pixels, verdicts and messages for plain
+// files with and without damage, none of which may be left to libjpeg-turbo unnoticed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -147,8 +146,7 @@ TEST(PlainJpeg, OtherKindsAreLeftToLibjpeg) {
       image, View::window(out.data(), DType::kUint8, all, image.type().shape, "HWC"), 21, scratch));
 }
 
-// The coefficients of a file, in natural order, component by component, rows of blocks as they lie
-// in whole MCUs.
+// The coefficients of a file in natural order, by component and rows of blocks in whole MCUs.
 std::vector<int16_t> coefficients_by_libjpeg(const File& f) {
   std::vector<int16_t> all;
   test::take_block_rows(f, [&](const jpeg_decompress_struct& c, int i, JBLOCKROW row) {

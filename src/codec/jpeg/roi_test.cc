@@ -146,8 +146,7 @@ TEST(JpegWindow, IsThatPartOfTheWholeAtEveryPosition) {
     }
 }
 
-// libjpeg smooths block borders while coefficients are missing, as in a progressive file that was
-// cut behind an early scan.
+// libjpeg smooths block borders while coefficients are missing, as in a cut progressive file.
 TEST(JpegWindow, IsThatPartOfTheWholeWhereBlocksAreSmoothed) {
   for (const Sampling& sampling : {kColor[0], kColor[3]}) {
     const auto jpeg =

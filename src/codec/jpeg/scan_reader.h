@@ -29,8 +29,7 @@ class ScanReader {
   void start(const ScanPlace& place);
   int32_t* predictor(int component) { return &predictors_[static_cast<size_t>(component)]; }
 
-  // Reads MCUs of a row, as jpeg::read_mcus() does. False at what undamaged plain files do not
-  // have.
+  // Reads MCUs of a row, as jpeg::read_mcus(). False at what undamaged plain files do not have.
   [[nodiscard]] bool read(const jpeg::Mcu& mcu, int64_t begin, int64_t end);
   // Whether the last MCU of the picture, which was read, is followed by the end of the file's data.
   [[nodiscard]] bool is_at_end();

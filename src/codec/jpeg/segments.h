@@ -48,15 +48,13 @@ struct JpegSegment {
   std::span<const uint8_t> body;
   bool is_whole = true;
 
-  // The body, to be read. Its offsets are not the file's, so callers check first that it is long
-  // enough.
+  // The body, with offsets of its own: callers check first that it is long enough.
   ForeignBytes fields() const { return {body, ByteOrder::kBig}; }
   size_t end() const { return at + 4 + body.size(); }  // Requires: it has a length
 };
 
 // The next segment that has a length, at or behind `at`, or an EOI. Bytes between segments are
-// skipped, as libjpeg skips them, and so is the data of a scan. Where the file ends before, the
-// segment is not whole.
+// skipped, as by libjpeg, and so is the data of scans. At the file's end, it is not whole.
 JpegSegment next_jpeg_segment(std::span<const uint8_t> file, size_t at);
 
 }  // namespace stoker

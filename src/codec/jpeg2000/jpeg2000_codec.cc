@@ -296,8 +296,7 @@ class Reader {
   }
 
  private:
-  // With the sample before it: where a component has fewer samples, that one has a part in the
-  // pixel.
+  // Includes the sample before: where a component has fewer samples, it has a part in the pixel.
   Window with_margin(Window w) const {
     w.begin[0] = std::max<int64_t>(w.begin[0] - margin_y_, 0);
     w.begin[1] = std::max<int64_t>(w.begin[1] - margin_x_, 0);

@@ -62,8 +62,7 @@ class Engine {
   void put(std::unique_ptr<PictureObjects> objects);
   void put(std::unique_ptr<BatchObjects> objects) { batch_objects_.put(std::move(objects)); }
 
-  // The buffer that pictures on this stream share, one after the other, until trim(). Requires: the
-  // stream outlives this.
+  // The buffer that pictures on this stream share until trim(). Requires: the stream outlives this.
   DeviceHandle device_buffer(const Stream& stream);
   void drop_idle();
   // Frees idle objects and the buffers of streams. Requires: no other thread enqueues pictures now;

@@ -21,8 +21,7 @@ struct Refusal {
   Status status;
 };
 
-// Throws Refusal, but BudgetError where memory is missing: that must not change who decodes a
-// picture.
+// Throws Refusal; but BudgetError for memory, the lack of which must not change who decodes.
 inline void check(Status status) {
   if (status == kAllocatorFailure)
     throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
@@ -90,14 +89,12 @@ class Idle {
   }
 
  private:
-  // No object is destroyed under it: that can wait for the device, whose host calls put objects
-  // here.
+  // No object is destroyed under it: that may wait for the device, whose host calls put them here.
   Mutex mutex_;
   std::vector<std::unique_ptr<T>> all_ STOKER_GUARDED_BY(mutex_);
 };
 
-// Where nvJPEG gets memory: from a budget for the device's memory, and from a pool of pinned memory
-// for the host's. Thread-safe.
+// Where nvJPEG gets memory: a budget for the device's, a pinned pool for the host's. Thread-safe.
 class Memory {
  public:
   explicit Memory(std::shared_ptr<const DeviceBudget> budget);
@@ -105,9 +102,9 @@ class Memory {
   Allocator* pinned() { return &pinned_; }
   void trim() { host_memory_.trim(); }
 
-  // While this object lives, the calling thread works for this stream: memory that it asks for is
-  // ordered there. Where the memory is used `at_once`, without regard to what the stream still has
-  // to do, the host waits for the stream.
+  // While it lives, the calling thread works for this stream, which orders the memory that it asks
+  // for. With `at_once`, memory is used regardless of the stream's order, and the host waits for
+  // it.
   class For {
    public:
     explicit For(Stream& stream, bool at_once = false);

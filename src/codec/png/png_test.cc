@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows of PNG files, damaged ones, and limits. tests/formats/ compares pixels with other
-// libraries.
+// Windows of PNG files, damaged ones, and limits. Other libraries judge pixels in tests/formats/.
 #include <gtest/gtest.h>
 
 #include "codec/png/maker_testing.h"

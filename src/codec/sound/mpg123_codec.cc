@@ -44,8 +44,7 @@ bool begins_with_tags(EncodedSpan bytes) {
 // within a frame. Where a file has more frames, as several sounds one behind the other have, or no
 // count at all, every frame is decoded.
 
-// Whether the frame that ends at `end` holds a count, at a place that depends on version and
-// channels.
+// Whether the frame that ends at `end` holds a count. Its place depends on version and channels.
 bool has_count(EncodedSpan bytes, size_t end) {
   constexpr size_t kLargestFrame = 2881;
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), end);

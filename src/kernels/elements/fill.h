@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops that compute each element from its number in the full shape, in which the last axis runs
-// fastest.
+// Loops that compute each element from its number in the full shape, the last axis fastest.
 #pragma once
 #include <algorithm>
 #include <type_traits>
@@ -49,9 +48,9 @@ void fill(const View& out, const F& f) {
   });
 }
 
-// Sets each element by its draws. F has `kDraws` and `kValues`, and its operator()(const uint32_t*
-// draws, T* values) makes that many values of that many draws. Set g of values comes from set g of
-// draws.
+// Sets each element by its draws. F has `kDraws` and `kValues`; its operator()(const uint32_t*
+// draws, T* values) makes that many values of that many draws, set g of one from set g of the
+// other.
 template <class T, class F>
 void fill_draws(const View& out, const Chance& chance, const F& f) {
   constexpr int kDraws = F::kDraws, kValues = F::kValues;

@@ -68,8 +68,7 @@ TEST(Map, ScalarIsOneElementAndNothingIsNone) {
   EXPECT_EQ(out, 14);
 }
 
-// A random part of `memory`, with gaps, mirrored and turned axes, and its element at a full
-// position.
+// A random part of `memory`, with gaps, mirrored and turned axes, and its element at a position.
 struct Odd {
   std::vector<float> memory = std::vector<float>(20000);
   View view;

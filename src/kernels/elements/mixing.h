@@ -49,8 +49,7 @@ struct MixOrdered {
   }
 };
 
-// Sets `out` to the mixture of `a`, with the share `own`, and `b`. Requires: equal dtypes and
-// shapes; `out` does not overlap them.
+// Sets `out` to `own` of `a` and the rest of `b`. Requires: equal dtypes and shapes; no overlap.
 inline void mix(const View& a, const View& b, float own, const View& out) {
   if (out.dtype == DType::kUint8) {
     const MixOrdered f{Mix<uint8_t>(own)};
@@ -63,8 +62,7 @@ inline void mix(const View& a, const View& b, float own, const View& out) {
   });
 }
 
-// A label as shares of the classes: given as such, or all for one class but for what smoothing
-// takes.
+// A label as shares of the classes: given, or all for one class less what smoothing takes.
 struct ClassShares {
   const float* given;  // null: `on` for the class, `off` for others
   int64_t label;

@@ -7,14 +7,13 @@
 
 namespace stoker {
 
-// Where a tensor stands at the first position of a walk's box, and how far it moves along each
-// axis.
+// Where a tensor stands at the first position of a walk's box, and its step along each axis.
 struct Track {
   int64_t start = 0;
   Shape stride;
 
-  // In bytes from v.data on, for the box that begins at full position `origin`. Requires: v covers
-  // the box.
+  // In bytes from v.data on, for the box from full position `origin` on. Requires: v covers the
+  // box.
   static Track of(const View& v, const Shape& origin) {
     Track t{0, v.strides};
     for (int a = 0; a < origin.rank; ++a) t.start += (origin[a] - v.origin[a]) * v.strides[a];

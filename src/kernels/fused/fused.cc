@@ -133,8 +133,7 @@ class Loader {
   Shape last_row_;
 };
 
-// The rows of a pass that mixes channels. Those before the mixing are put into planes, one at a
-// time.
+// The rows of a pass that mixes channels. What is mixed is put into planes, a row at a time.
 class Mixer {
  public:
   Mixer(const Pass& pass, const View& out, Target& target, Arena& arena)

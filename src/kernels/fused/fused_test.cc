@@ -247,8 +247,7 @@ TEST(Fused, WarpsFillOrClampAtTheEdge) {
   EXPECT_EQ(run(), (std::vector<uint8_t>{100, 10, 20, 30, 100, 100}));
 }
 
-// Pictures wider than any vector, on every target, against resample() and against blocks one by
-// one.
+// Pictures wider than any vector, on every target, against resample() and single blocks.
 class FusedOnTarget : public ::testing::TestWithParam<test::Instructions> {
  protected:
   // Resizes, then mirrors, normalises and stores as planes.
@@ -363,8 +362,7 @@ TEST_P(FusedOnTarget, MovesAsTheDefinitionsSay) {
   }
 }
 
-// Rotated pictures of pixels of all sizes, in rows longer than any chunk of the fast loops. `in`
-// holds only the demanded window.
+// Rotated pictures of pixels of all sizes, in rows longer than any chunk of the fast loops.
 TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
   const test::Forced forced(GetParam());
   for (uint32_t seed = 0; seed < 350; ++seed) {

@@ -34,8 +34,7 @@ struct PassStep {
 };
 
 // Outside the box [lo, hi) of output positions, the value is `fill`, rounded to `dtype` and put
-// through the steps from `first_step` on. Later fills cover earlier ones. What is inside all boxes
-// is data.
+// through the steps from `first_step` on. Later fills cover earlier ones. Inside all boxes is data.
 struct PassFill {
   const Small<float>* fill;
   DType dtype;
@@ -76,8 +75,7 @@ struct Pass {
   AxisInput mixed;
 
   explicit Pass(const TensorType& in);
-  // Returns false and changes nothing when the block does not compose. An empty pass takes any
-  // block.
+  // Returns false and changes nothing when the block does not compose. The first one always does.
   bool add(const Block& block);
   // Takes as many of the blocks as compose, at least one, and returns how many.
   size_t add(std::span<const Block> blocks);

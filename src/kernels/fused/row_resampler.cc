@@ -11,8 +11,7 @@ namespace {
 
 const ResampleAxis& along_row(const Resample& r) { return r.axis[r.count - 1]; }
 
-// The input's channels that the target wants: every `step`th from `first` on. They lie in [begin,
-// begin + used), `stride` bytes apart.
+// Every `step`th input channel from `first` on, of [begin, begin + used), `stride` bytes apart.
 struct InputChannels {
   int64_t first = 0, step = 0, begin = 0, used = 1, stride = 0;
 };

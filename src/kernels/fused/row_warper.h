@@ -14,8 +14,8 @@ namespace stoker {
 
 class RowWarper {
  public:
-  // `read` is the window of the pass's `viewed` that the target's data needs. Requires: the pass
-  // has a Warp and the target has data.
+  // `read` is what the target's data needs of `viewed`. Requires: the pass has a Warp, the target
+  // data.
   RowWarper(const Pass& pass, const Strided& in, const Window& read, const View& out,
             Target& target, Arena& arena);
   void run(Target& out, const Shape& row) const;
@@ -76,8 +76,7 @@ class RowWarper {
 
   WarpInput source_;
   PerspectiveMap perspective_;  // where there is one, the places of lines are output positions
-  // The range [lo, hi) of the source's positions that show its values, or need no look at the
-  // border.
+  // The source's positions [lo, hi) that show its values, or need no look at the border.
   int64_t shown_lo_[kMost], shown_hi_[kMost], inside_lo_[kMost], inside_hi_[kMost];
   DType type_, result_;
   Way way_ = Way::kValues;
@@ -93,7 +92,7 @@ class RowWarper {
   bool shares_places_ = false;  // all channels of a row have the same places
   // The place in a pixel of the target's first channel, and how far the next one lies.
   int64_t channel_ = 0, channel_stride_ = 0;
-  // Of a row's positions: where their first value lies, how far the next is along two axes, the
+  // For a row's positions: offsets of first values, distances to the next along two axes,
   // fractions.
   int64_t *offsets_ = nullptr, *next_[2] = {};
   void* fractions_[2] = {};

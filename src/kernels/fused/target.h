@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output side of a pass: the rows of its window, their parts that are data or fill, and the
-// steps.
+// The output side of a pass: the rows of its window, which of it is data or fill, and the steps.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -28,8 +27,7 @@ struct TargetFill {
   const std::byte* values;
 };
 
-// Splits the window into rows along axis x. The channels of a row (axis c) are processed together,
-// plane by plane.
+// Splits the window into rows along axis x. A row's channels (axis c) are made plane by plane.
 class Target {
  public:
   // `row_axis`: the axis of the rows; -1: the one whose values lie closest together.

@@ -118,8 +118,8 @@ STOKER_HD inline void copy_element(std::byte* to, const std::byte* from, int siz
   }
 }
 
-// Stores n elements that are neighbours in registers. `to` is aligned to their size, or to 16 if
-// that is more.
+// Stores n neighbours in registers. `to` is aligned to all of their bytes, or to 16 if these are
+// more.
 template <class T, int n>
 STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   constexpr int kAtOnce = n * int{sizeof(T)} < kVectorBytes ? n : kVectorBytes / int{sizeof(T)};
@@ -133,8 +133,7 @@ STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   }
 }
 
-// The 8 bytes from p on, the first one lowest. Requires: the aligned words that hold them are
-// readable.
+// The 8 bytes from p on, the first lowest. Requires: the aligned words that hold them are readable.
 STOKER_HD inline uint64_t load_eight(const std::byte* p) {
   const int skip = misalignment(p, 8);
   const uint64_t low = load_aligned<uint64_t>(p - skip) >> 8 * skip;

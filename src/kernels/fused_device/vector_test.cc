@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wide loads and stores, with every alignment, in memory of the exact size, so that sanitizers see
-// any access outside.
+// Wide loads and stores, with every alignment, in memory of the exact size for sanitizers.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

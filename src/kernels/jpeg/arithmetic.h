@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of JPEG's decoders, value by value and in integers, with the roundings of
-// libjpeg-turbo's accurate transform and smooth upsampling. The loops of this room give the same
-// values faster.
+// The arithmetic of JPEG's decoders, value by value in integers, with the roundings of
+// libjpeg-turbo's accurate transform and smooth upsampling. The loops of this room are faster.
 #pragma once
 #include <cstdint>
 

@@ -36,8 +36,7 @@ struct McuBlock {
   const DcTable* dc;
   const AcTable* ac;  // with skips, if the block is only passed over
   int32_t* predictor;  // the last DC coefficient of the component
-  // The groups (Note [Groups of blocks] of idct.h) of its row of blocks, all zero. Null: the block
-  // is only passed over.
+  // Its row's groups (Note [Groups of blocks] of idct.h), all zero. Null: the block is passed over.
   int16_t* row;
   int64_t across, first;  // in MCU x of the row, it is block x * across + first
 };

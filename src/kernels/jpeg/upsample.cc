@@ -44,8 +44,7 @@ HWY_INLINE Word MakePixels(const uint8_t* near, const uint8_t* far) {
   return hn::Or(hn::ShiftRight<kShift>(even), upper);
 }
 
-// Vectors are stored where those of the whole row from `begin` on lie, as they are loaded like
-// that.
+// Vectors are stored where those of a row from `begin` on lie, as they are loaded like that.
 template <bool kRowsToo>
 HWY_INLINE int64_t UpsampleVectors(const uint8_t* near, const uint8_t* far, int64_t begin,
                                    int64_t first, int64_t last, uint8_t* out) {

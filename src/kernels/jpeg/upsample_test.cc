@@ -44,8 +44,7 @@ struct Stored {
     const int64_t far_column = c.across == 1 ? column : x % 2 ? column + 1 : column - 1;
     const double value = 9 * at(row, column) + 3 * at(far_row, column) + 3 * at(row, far_column) +
                          at(far_row, far_column);
-    // Halves go up in odd rows or columns and down in even ones; for both, by sixteenths and
-    // columns.
+    // Halves go up in odd rows or columns, down in even ones; for both, by columns and sixteenths.
     if (c.across == 2 && c.down == 2)
       return static_cast<uint8_t>(std::floor((value + (x % 2 ? 7 : 8)) / 16));
     const int64_t turn = c.down == 2 ? y : x;

@@ -7,8 +7,8 @@
 
 namespace stoker {
 
-// The arrays that tap_table fills, with `pitch` weights per output, and tap_scratch(pitch) aligned
-// doubles as scratch.
+// The arrays that tap_table fills, `pitch` weights per output, and tap_scratch(pitch) aligned
+// doubles.
 template <class W>
 struct TapRows {
   int64_t start, step, count, pitch;

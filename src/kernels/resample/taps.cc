@@ -115,8 +115,7 @@ TapInterval taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* we
     sum += w;
     size += std::fabs(w);
   }
-  // A sum close to zero would give weights beyond fixed-point numbers. No usual filter comes near
-  // it.
+  // A sum near zero would give too large weights for fixed point. No usual filter comes near it.
   if (!(sum > 0 && size <= 2.9 * sum)) {
     weights[0] = 1;
     return nearest(a, extent, o);

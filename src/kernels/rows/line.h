@@ -45,8 +45,7 @@ bool set_vnni_for_test(bool use);
 inline constexpr int64_t kVectorSlack = 32;
 void split_words(const int16_t* pixels, int channels, int16_t* planes, int64_t pitch, int64_t n);
 
-// Lines that start at the table's first value, and where their results go: bytes, or what a step
-// makes of them.
+// Lines that start at the table's first value. Results are bytes, or what a step makes of them.
 struct Lines {
   const int16_t* values;
   int64_t count = 1, pitch = 0;  // pitch in values

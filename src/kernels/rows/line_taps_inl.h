@@ -21,8 +21,7 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// kPerBase results pick from one load, with first values at most kReach apart, or kFarReach for
-// kFar; -1: never.
+// kPerBase results pick from one load, if first values are at most kReach, or kFarReach, apart.
 #if HWY_TARGET == HWY_SCALAR
 constexpr int64_t kLanes = 1, kPerBase = 1, kReach = -1, kFarReach = -1;
 #elif HWY_TARGET <= HWY_AVX3
@@ -34,8 +33,7 @@ constexpr int64_t kLanes = HWY_LANES(int32_t), kPerBase = 4, kReach = 6, kFarRea
 // The index of a pair of values, for a load that begins `from` values before the pair.
 HWY_INLINE int32_t IndexOf(int32_t from, LineTaps::Reach reach) {
 #if HWY_TARGET <= HWY_AVX3
-  // kFar picks two words. The others pick one of 32 double words: 16 from even words on, 16 from
-  // odd ones.
+  // kFar picks two words. The others pick one of 32 double words, 16 of which begin one word later.
   return reach == LineTaps::kFar ? from | (from + 1) << 16 : from >> 1 | (from & 1) << 4;
 #else
   (void)reach;

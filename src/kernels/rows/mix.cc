@@ -93,8 +93,7 @@ using D8 = pairs::HWY_NAMESPACE::Bytes;
 using D16 = pairs::HWY_NAMESPACE::Words;
 using D32 = pairs::HWY_NAMESPACE::Longs;
 
-// Four pixels in each block. The first two channels of a pixel are neighbours, so one instruction
-// sums up both products.
+// Four pixels in each block. One instruction sums up the products of a pixel's first two channels.
 struct Threes {
   static constexpr int kMostBlocks = HWY_MAX_BYTES / 16;
   hn::Vec<D8> pairs, thirds, order;

@@ -71,8 +71,7 @@ TEST_P(MovesOnTarget, CopiesUnits) {
       }
 }
 
-// Backwards, with steps, with repeats, at random. The memory of units ends with them, so that
-// sanitizers see what reads too far.
+// Backwards, with steps, repeats, or at random; with memory of the exact size for sanitizers.
 TEST_P(MovesOnTarget, GathersUnits) {
   for (int size : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32})
     for (int64_t n : {1, 2, 5, 16, 17, 63, 64, 65, 200})

@@ -19,8 +19,7 @@ struct ValueStep {
   DType from, to;
   bool pointwise;
   float sub, mul, add;
-  // A Table's list of so many entries; null for other steps. For devices, an offset in the
-  // descriptors.
+  // A Table's list of so many entries, or null. For devices, an offset in the descriptors.
   const std::byte* list = nullptr;
   int64_t entries = 0;
   float div = 1;

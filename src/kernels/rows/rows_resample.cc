@@ -99,8 +99,8 @@ void SumVectors(const float* row, const PixelTaps& table, uint8_t* pixels) {
   for (int64_t l = 0; l < group * taps.channels; ++l)
     close[l] = static_cast<int32_t>(l / taps.channels * 4 + l % taps.channels);
   const auto same = hn::SetTableIndices(df, apart), packed = hn::SetTableIndices(df, close);
-  // A vector may be longer than its pixels and write what the next one overwrites, but not from
-  // `whole` on.
+  // A vector may write more than its pixels, which the next one overwrites, but not from `whole`
+  // on.
   const int64_t whole = taps.count - (lanes * kSize + size - 1) / size + 1;
   const auto put = [&](F sum, uint8_t* to) HWY_ATTR {
     hn::StoreU(hn::BitCast(bytes, hn::TableLookupLanes(sum, packed)), bytes, to);

@@ -40,8 +40,7 @@ void TransposeSquare(const uint8_t* from, int64_t from_stride, uint8_t* to, int6
   for (int i = 0; i < kRows; ++i) hn::StoreU(hn::BitCast(bytes, v[i]), bytes, to + i * to_stride);
 }
 
-// Transposes as many rows as 16 bytes have values. Returns false where there is no code for the
-// size.
+// Transposes as many rows as 16 bytes have values. False where there is no code for the size.
 bool TransposeBlock(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
                     int size) {
   switch (size) {
@@ -54,7 +53,7 @@ bool TransposeBlock(const uint8_t* from, int64_t from_stride, uint8_t* to, int64
 }
 #endif
 
-// Makes a column of blocks, the last of which ends where the column does. False without code for
+// Makes a column of blocks, the last of which ends where the column ends. False without code for
 // it.
 bool TransposeBlocks(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
                      int size, int64_t columns) {

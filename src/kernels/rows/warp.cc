@@ -328,8 +328,7 @@ class Border {
   uint64_t fill_;
 };
 
-// Border for pixels of floats, copied to a picture of pixels of four values, two rows of two for a
-// place.
+// Border for pixels of floats, which it copies: two rows of two pixels of four values for a place.
 struct FloatBorder {
   static constexpr int64_t kPixel = 16, kRow = 2 * kPixel, kPlace = 2 * kRow;
   alignas(64) std::byte pixels[kWarpChunk * kPlace];

@@ -48,8 +48,7 @@ struct PlaceRow {
 int64_t pick_load(int64_t used);
 void pick(const WarpedPixels& p, const PlaceRow& at, int64_t n, std::byte* to);
 
-// pick() for pixels at any byte offsets. At kNowhere is the pixel `filled`, with `load` readable
-// bytes.
+// pick() for pixels at any offsets. At kNowhere is the pixel `filled`, with `load` readable bytes.
 inline constexpr int32_t kNowhere = INT32_MIN;
 void pick_at(const WarpedPixels& p, const int32_t* offset, const std::byte* filled, int64_t n,
              std::byte* to);

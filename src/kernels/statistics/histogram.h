@@ -26,8 +26,7 @@ struct BytePlanes {
 
 std::vector<uint32_t> histograms(const uint8_t* in, const BytePlanes& planes);
 
-// Replaces each byte by the one of its plane's table, from the first table on. `out` has the same
-// extents.
+// Replaces each byte by that of its plane's table, from the first on. `out` has the same extents.
 void look_up(const uint8_t* in, const BytePlanes& from, uint8_t* out, const BytePlanes& to,
              const std::vector<uint8_t>& tables);
 

@@ -28,8 +28,7 @@ struct PlaceTaps {
   int count = 1;
   double weight[kMost] = {1};
 
-  // How many values a place between others is made of, and how many of them lie before its whole
-  // part.
+  // How many values make a place between others, and how many of them lie before its whole part.
   STOKER_HD static constexpr int count_of(Filter filter) {
     return filter == Filter::kCubic ? 4 : kMost;
   }

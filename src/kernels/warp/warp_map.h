@@ -67,8 +67,7 @@ struct PerspectiveMap {
       position[i] = rounded(cut_above(cut_below(place))) - back;
     }
   }
-  // Writes the places of n < 2^28 positions, `step` apart from `position` on, into a list for each
-  // axis.
+  // Writes the places of n < 2^28 positions, `step` apart from `position` on, to a list per axis.
   void find(const int64_t* position, const int64_t* step, int64_t n, int64_t* const* places) const;
 
   // Of the first kAxes axes; the others have no part in it.
@@ -95,9 +94,8 @@ struct PerspectiveMap {
     return static_cast<int64_t>(whole << kPlaceBits) + (__builtin_bit_cast(int64_t, part) - kBits);
   }
 };
-// The most by which the map's rounding may move a place in [-1, extent] of axis i, in positions,
-// for output positions whose centres are at most `most` and whose divisor is at least `least` from
-// 0.
+// The most by which rounding the map may move a place in [-1, extent] of axis i, in positions, for
+// output positions with centres up to `most` and a divisor at least `least` from 0.
 double perspective_error(const PerspectiveMap& m, int i, int64_t extent, const double* most,
                          double least);
 
