@@ -22,8 +22,7 @@ struct DeviceDecodeOptions {
   int64_t most_host_huffman = 1'000'000;  // pixels; codes of larger pictures are read on the device
 };
 
-// What is wanted of one picture: a window in displayed coordinates, as decode() of a codec gives
-// it.
+// What is wanted of one picture: a window, in displayed coordinates, of the pixels of decode().
 struct DecodeRequest {
   EncodedImage image;
   Window window;  // lies inside the picture

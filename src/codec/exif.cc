@@ -80,7 +80,8 @@ bool is_tiff(std::string_view magic) {
   return std::find(std::begin(kMagics), std::end(kMagics), magic) != std::end(kMagics);
 }
 
-// The tag in a TIFF structure's first directory, if any. An entry with data outside ends that.
+// The tag in a TIFF structure's first directory; none if it is not there. An entry whose data lies
+// outside ends the directory.
 std::optional<int> tiff_orientation(std::span<const uint8_t> tiff) {
   if (tiff.size() < 8 || !is_tiff(text_of(tiff).substr(0, 4))) return 1;
   const ForeignBytes all(tiff, tiff[0] == 'I' ? ByteOrder::kLittle : ByteOrder::kBig);

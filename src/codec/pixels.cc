@@ -124,7 +124,7 @@ void copy_pixels(const uint8_t* from, uint8_t* to, int64_t to_step, int64_t coun
   for (int64_t i = 0; i < count; ++i, from += kSize, to += to_step) std::memcpy(to, from, kSize);
 }
 
-// Entries have 4 bytes. All are copied, for pixels of 3 too: the next overwrites the last byte.
+// Entries have 4 bytes, all of which are copied. For pixels of 3, the next one overwrites the last.
 template <int64_t kSize>
 void look_up(const uint8_t* indices, const uint8_t* entries, uint8_t* to, int64_t pixels) {
   constexpr int64_t kCopied = kSize == 3 ? 4 : kSize;

@@ -77,7 +77,8 @@ struct Warp {
   int axis[kMost] = {};
   int64_t out[kMost] = {};
   double matrix[kMost][kMost] = {}, offset[kMost] = {};
-  // kNearest shows the value in which the point lies, the others what is between. kCubic: two axes.
+  // kNearest shows the value in which the point lies, kLinear and kCubic what is between its
+  // neighbours. kCubic needs two axes.
   Filter filter = Filter::kLinear;
   // What lies outside of the input. The constant is `fill`, rounded to the result's type: a number
   // for each channel or one for all, and 0 if there is none.

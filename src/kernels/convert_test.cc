@@ -35,7 +35,6 @@ TEST(Half, KnownValues) {
   EXPECT_EQ(to_float(Half{0x7c00}), kInf);
 }
 
-// Below the middle of two neighbours rounds down, above it up, the middle to the even one.
 TEST(Half, RoundsToNearestTiesToEven) {
   for (uint32_t h = 0; h < 0x7c00; ++h) {
     const double low = to_float(Half{static_cast<uint16_t>(h)});

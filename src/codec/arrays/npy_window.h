@@ -17,8 +17,8 @@ class NpyWindow {
   int64_t runs() const { return runs_; }
   int64_t run_bytes() const { return run_bytes_; }
   int64_t offset(int64_t run) const;
-  // The window, once all runs lie in `data`, one behind the other and aligned to the dtype; made
-  // native.
+  // The window, once all runs lie in `data`, one behind the other and aligned to the dtype. Brings
+  // them into this machine's byte order.
   View view(uint8_t* data) const;
 
  private:

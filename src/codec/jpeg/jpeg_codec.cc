@@ -20,7 +20,8 @@
 namespace stoker {
 namespace {
 
-// Whether libjpeg can write rows, with columns that it adds, into `out` in stored coordinates.
+// Whether libjpeg can write its rows directly into `out`, a view in stored coordinates, with the
+// columns that it adds on both sides.
 bool takes_rows(const View& out, const JpegReader& reader, ConvertRow convert, int64_t row_room) {
   const int64_t before = out.origin[1] - reader.first_column();
   const int64_t behind = reader.columns() - before - out.shape[1];
@@ -123,7 +124,7 @@ class JpegCodec final : public ImageCodec {
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
     reader.skip(stored.origin[0], lines);
     read_window(reader, plan.convert, stored, lines, row_room);
-    // Most random bits decode to something, so damage may show only behind the picture's data.
+    // Most random bits decode to something, so damage may show only by data behind the picture.
     reader.finish(lines);
   }
 };

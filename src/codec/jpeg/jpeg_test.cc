@@ -112,7 +112,6 @@ TEST(JpegOrientation, PeekTellsTheDisplayedSize) {
   EXPECT_EQ(peek(f, as_stored).info.orientation, 6);
 }
 
-// Windows of turned pictures are compared with the whole picture, turned pixel by pixel.
 TEST(JpegOrientation, WindowsAreInDisplayedCoordinates) {
   std::mt19937 random(3);
   constexpr int kH = 37, kW = 53;

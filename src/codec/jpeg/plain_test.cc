@@ -240,7 +240,6 @@ TEST(PlainJpeg, ReadingBeginsAtAnyPlace) {
     scan.start({.offset = at, .mcu = mcu});
     const int64_t x = mcu % frame.mcus_across();
     ASSERT_TRUE(scan.read(rest.mcu, x, frame.mcus_across()));
-    // The first block of Y of that MCU.
     const int64_t row = mcu / frame.mcus_across() * 2, column = 2 * x;
     const int64_t to = (column / 4) * jpeg::kGroupSize + column % 4 * 8;
     for (int k = 0; k < 64; ++k)

@@ -206,7 +206,7 @@ void JpegReader::on_progress(j_common_ptr c) {
   if (d->input_scan_number > kMaxScans) self(c).fail("JPEG has more than 256 scans: refused");
 }
 
-// Puts an end marker in the place of missing data, behind which a Huffman decoder that needs more
+// Puts an end marker in the place of missing data, of which a Huffman decoder that needs more
 // warns. Where nothing would warn (headers, arithmetic coding, missing scans), the end is the
 // error.
 boolean JpegReader::on_fill(j_decompress_ptr c) {

@@ -35,8 +35,7 @@ class Needs {
 
   // To decode an area of this size.
   size_t bytes(int64_t height, int64_t width) const {
-    // The tables of each tile and what was read; of one tile its precincts, code blocks and
-    // packets.
+    // The tables of each tile and what was read; of one its precincts, code blocks and packets.
     double n = 1 << 20;
     n += static_cast<double>(h_.tiles()) * (14000 + 1200 * components());
     n += 2 * static_cast<double>(h_.stream.size()) + static_cast<double>(kAtOnce);

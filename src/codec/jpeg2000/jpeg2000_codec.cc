@@ -296,7 +296,7 @@ class Reader {
   }
 
  private:
-  // Includes the sample before: where a component has fewer samples, it has a part in the pixel.
+  // Adds the sample before. Where a component has fewer samples, that has a part in the pixel.
   Window with_margin(Window w) const {
     w.begin[0] = std::max<int64_t>(w.begin[0] - margin_y_, 0);
     w.begin[1] = std::max<int64_t>(w.begin[1] - margin_x_, 0);

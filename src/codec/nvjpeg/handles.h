@@ -21,7 +21,7 @@ struct Refusal {
   Status status;
 };
 
-// Throws Refusal; but BudgetError for memory, the lack of which must not change who decodes.
+// Throws Refusal, or BudgetError where memory is missing, which must not change who decodes.
 inline void check(Status status) {
   if (status == kAllocatorFailure)
     throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
@@ -89,7 +89,7 @@ class Idle {
   }
 
  private:
-  // No object is destroyed under it: that may wait for the device, whose host calls put them here.
+  // No object is destroyed under it: that may wait for the device, whose host calls come here.
   Mutex mutex_;
   std::vector<std::unique_ptr<T>> all_ STOKER_GUARDED_BY(mutex_);
 };
@@ -102,9 +102,8 @@ class Memory {
   Allocator* pinned() { return &pinned_; }
   void trim() { host_memory_.trim(); }
 
-  // While it lives, the calling thread works for this stream, which orders the memory that it asks
-  // for. With `at_once`, memory is used regardless of the stream's order, and the host waits for
-  // it.
+  // While this lives, the calling thread works for this stream: memory that it asks for is ordered
+  // there. Where it is used `at_once`, out of that order, the host waits for the stream.
   class For {
    public:
     explicit For(Stream& stream, bool at_once = false);

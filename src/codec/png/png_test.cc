@@ -147,7 +147,6 @@ TEST_F(PngDamage, OfATruncatedFileIsJudgedFairly) {
   }
 }
 
-// Every checksum is checked before what it covers is used, so no damaged pixel is delivered.
 TEST_F(PngDamage, OfABitIsJudgedFairly) {
   std::mt19937 random(13);
   for (unsigned seed = 0; seed < 25; ++seed) {

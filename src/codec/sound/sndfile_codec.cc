@@ -82,8 +82,8 @@ class SndfileSound final : public OpenSound {
     void operator()(SNDFILE* s) const { sf_close(s); }
   };
 
-  // The library takes a cut file for a shorter sound, if its size is: Note [Sizes that are not
-  // known].
+  // The library takes a file that was cut off for a shorter sound, and may believe a size that is
+  // none: Note [Sizes that are not known].
   void check_data_chunk(EncodedSpan bytes) {
     const auto data = find_data_chunk(bytes);
     if (!data) return;

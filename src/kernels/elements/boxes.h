@@ -17,7 +17,8 @@ struct Same {
   STOKER_HD T operator()(T v) const { return v; }
 };
 
-// Sets `out` to what `in` has there. Requires: equal dtypes and ranks; no overlap; `in` covers it.
+// Sets `out` to the part of `in` at the same full positions. Requires: equal dtypes and ranks; `in`
+// covers `out` and does not overlap it.
 inline void copy_window(const View& in, const View& out) {
   if (out.shape.volume() == 0) return;
   if (out.is_dense()) {
@@ -65,7 +66,8 @@ std::vector<T> converted(std::span<const float> values) {
   return numbers;
 }
 
-// Sets the elements of the box to values[0] or, of several, to those of their positions of `axis`.
+// Sets the elements of the box to values[0] or, if there are several, to those of their positions
+// of `axis`.
 template <class T>
 void fill_box(const View& out, const Window& box, const std::vector<T>& values, int axis) {
   const int rank = out.shape.rank, outer = std::max(rank - 2, 0);

@@ -48,9 +48,8 @@ void fill(const View& out, const F& f) {
   });
 }
 
-// Sets each element by its draws. F has `kDraws` and `kValues`; its operator()(const uint32_t*
-// draws, T* values) makes that many values of that many draws, set g of one from set g of the
-// other.
+// Sets each element by its draws. F has `kDraws` and `kValues`, and its operator()(const uint32_t*
+// draws, T* values) makes that many values. Set g of values comes from set g of draws.
 template <class T, class F>
 void fill_draws(const View& out, const Chance& chance, const F& f) {
   constexpr int kDraws = F::kDraws, kValues = F::kValues;

@@ -49,7 +49,8 @@ struct MixOrdered {
   }
 };
 
-// Sets `out` to `own` of `a` and the rest of `b`. Requires: equal dtypes and shapes; no overlap.
+// Sets `out` to the mixture of `a`, with the share `own`, and `b`. Requires: equal dtypes and
+// shapes; no overlap with `out`.
 inline void mix(const View& a, const View& b, float own, const View& out) {
   if (out.dtype == DType::kUint8) {
     const MixOrdered f{Mix<uint8_t>(own)};

@@ -12,8 +12,7 @@ struct Track {
   int64_t start = 0;
   Shape stride;
 
-  // In bytes from v.data on, for the box from full position `origin` on. Requires: v covers the
-  // box.
+  // In bytes from v.data on, for a box from full position `origin` on. Requires: v covers the box.
   static Track of(const View& v, const Shape& origin) {
     Track t{0, v.strides};
     for (int a = 0; a < origin.rank; ++a) t.start += (origin[a] - v.origin[a]) * v.strides[a];

@@ -14,7 +14,6 @@
 namespace stoker {
 namespace {
 
-// By the definition, in double.
 std::vector<float> spectrum_of(const Spectrum& s, int64_t n, int64_t t) {
   std::vector<float> bins;
   for (int64_t k = 0; k <= n / 2; ++k) {

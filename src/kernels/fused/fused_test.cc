@@ -250,7 +250,6 @@ TEST(Fused, WarpsFillOrClampAtTheEdge) {
 // Pictures wider than any vector, on every target, against resample() and single blocks.
 class FusedOnTarget : public ::testing::TestWithParam<test::Instructions> {
  protected:
-  // Resizes, then mirrors, normalises and stores as planes.
   std::vector<Block> chain(ChainMaker& make, const TensorType& in) {
     Resample r{2, {axis(make, 0, in.shape[0]), axis(make, 1, in.shape[1])}};
     const DType type = make.one_in(4) ? DType::kFloat32 : DType::kUint8;

@@ -24,7 +24,6 @@ Array result_of(std::span<const Block> blocks, const View& in, const TensorType&
   return out;
 }
 
-// The steps to be done: a table, arithmetic, or both.
 std::vector<Block> steps_for(DType type, int which) {
   std::vector<float> values(256);
   for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * static_cast<float>(i) - 100;

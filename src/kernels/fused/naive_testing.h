@@ -238,7 +238,6 @@ inline int64_t naive_bordered(int64_t p, int64_t n, Border border) {
   }
 }
 
-// The fill at position `p`, in the result's type.
 inline void naive_fill(const Warp& w, const TensorType& out, const Shape& p, std::byte* fill) {
   const float v = list_entry(w.fill, out.layout, p, 0);
   convert_row(&v, DType::kFloat32, fill, out.dtype, 1);
@@ -274,7 +273,6 @@ inline int64_t naive_perspective(const Warp& w, int i, const Shape& p) {
   return std::llrint(cut * 0x1p32) - (w.is_between() ? int64_t{1} << 31 : 0);
 }
 
-// Where output position p lies along axis i of the warp.
 struct NaivePlace {
   int64_t whole;
   double fraction;

@@ -14,8 +14,8 @@ namespace stoker {
 
 class RowWarper {
  public:
-  // `read` is what the target's data needs of `viewed`. Requires: the pass has a Warp, the target
-  // data.
+  // `read` is the window of the pass's `viewed` that the target's data needs. Requires: the pass
+  // has a Warp and the target has data.
   RowWarper(const Pass& pass, const Strided& in, const Window& read, const View& out,
             Target& target, Arena& arena);
   void run(Target& out, const Shape& row) const;
@@ -92,8 +92,8 @@ class RowWarper {
   bool shares_places_ = false;  // all channels of a row have the same places
   // The place in a pixel of the target's first channel, and how far the next one lies.
   int64_t channel_ = 0, channel_stride_ = 0;
-  // For a row's positions: offsets of first values, distances to the next along two axes,
-  // fractions.
+  // Of a row's positions: where their first values lie, how far the next are along two axes, and
+  // the fractions there.
   int64_t *offsets_ = nullptr, *next_[2] = {};
   void* fractions_[2] = {};
   // With a perspective: the places of a row, and what split() tells of each.

@@ -290,7 +290,8 @@ FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) co
   return {0, r.begin, begin, end, 0, 1, static_cast<int>(width)};
 }
 
-// Cuts the line until its rows have room in a tile. A value without room has no shared memory.
+// Cuts the line until the rows made at once have room in a tile. A single value that has none does
+// without shared memory.
 void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
   const int64_t extent = t.axis[t.line_axis].extent;
   int64_t rows = 1;

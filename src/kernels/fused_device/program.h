@@ -35,8 +35,8 @@ struct FusedAxis {
   int64_t table;  // 0, or the offset of a table with the input position of each data position
 };
 
-// The taps of a resampled axis, a row for each data position. The pointers are offsets in the
-// buffer.
+// The taps of a resampled axis, with one row for each of its data positions. `first`, `taps` and
+// `weights` are offsets in the descriptor buffer.
 struct FusedTaps {
   int axis;
   int64_t in_stride, first, taps, weights, pitch;

@@ -169,9 +169,9 @@ struct Row : RowAddress {
   }
 
   // Writes eight values, resampled along the first resampled axis, to `to`. `from` is at the first
-  // tap. bytes(p) loads eight values; two rows are summed at a time. The magnitudes of the weights
-  // sum to about 2.9 * 2^14 at most (taps_of), so no sum comes near 2^25, not even with the 6
-  // fraction bits of other sources: none are needed here.
+  // tap. bytes(p) loads eight values; two rows are summed at a time. The weights' magnitudes sum to
+  // about 2.9 * 2^14 at most (taps_of), so no sum comes near 2^25. With the 6 fraction bits of
+  // other sources none would overflow either, so leaving these out changes nothing.
   template <class Bytes>
   STOKER_HD void sum_bytes(const std::byte* from, const Bytes& bytes, int16_t (&to)[8]) const {
     const int64_t stride = task.taps[0].in_stride;

@@ -118,8 +118,7 @@ STOKER_HD inline void copy_element(std::byte* to, const std::byte* from, int siz
   }
 }
 
-// Stores n neighbours in registers. `to` is aligned to all of their bytes, or to 16 if these are
-// more.
+// Stores n neighbours in registers. `to` is aligned to the bytes of all, or to 16 if they are more.
 template <class T, int n>
 STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   constexpr int kAtOnce = n * int{sizeof(T)} < kVectorBytes ? n : kVectorBytes / int{sizeof(T)};

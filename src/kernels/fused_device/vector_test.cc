@@ -147,7 +147,6 @@ TEST(FusedVectors, EveryAlignment) {
         }
 }
 
-// The alignments take turns.
 TEST(FusedVectors, EveryWidth) {
   std::mt19937 rng(2);
   int n = 0;

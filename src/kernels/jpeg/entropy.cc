@@ -34,7 +34,7 @@ HWY_INLINE bool IsWhole(uint64_t position) {
   return position == 63 || (position >= kEndOfBlock && position < kEndOfBlock + 63);
 }
 
-// Makes at least 56 bits ready. Bits below `count` come next, so they may be read again.
+// Makes at least 56 bits ready. Bits below `count` are the next ones, so they may be read again.
 HWY_INLINE void Refill(BitReader& r) {
   uint64_t next;
   std::memcpy(&next, r.next, sizeof next);

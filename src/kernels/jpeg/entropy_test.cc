@@ -261,7 +261,6 @@ TEST_P(EntropyOnTarget, StopsAtTheLimit) {
   EXPECT_EQ(more.end, read.end);
 }
 
-// No bits lead a reader further than a block can reach.
 TEST_P(EntropyOnTarget, RandomBitsStayWithinBounds) {
   for (int round = 0; round < 300; ++round) {
     const Tables tables(random_dc(round % 2), random_ac(round % 3 == 0));

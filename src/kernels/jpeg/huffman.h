@@ -48,8 +48,8 @@ struct Single {
   constexpr uint32_t advance() const { return bits >> 24; }
 };
 
-// One or two symbols, in 64 bits. One alone is the second; the first value is 0 and changes
-// nothing.
+// One or two symbols, in 64 bits. One alone stands at the second place; the first value is then 0
+// and goes to the same position.
 struct Pair {
   uint64_t bits;
 

@@ -80,7 +80,7 @@ HWY_INLINE void TransformColumns(Row (&v)[8]) {
   for (int k = 0; k < 8; ++k) v[k] = hn::ReorderDemote2To(Words(), low[k], high[k]);
 }
 
-// One of log2(kCount) rounds that make columns of rows.
+// One of the rounds that make columns of rows: three for eight vectors.
 template <class D, int kCount>
 HWY_INLINE void Interleave(D d, hn::Vec<D> (&v)[kCount]) {
   hn::Vec<D> w[kCount];

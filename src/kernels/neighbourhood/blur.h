@@ -57,7 +57,8 @@ struct FixedBlur {
     const auto rounded = static_cast<int16_t>(((v + 32) >> 6) + 128);
     return static_cast<To>(rounded < 0 ? 0 : rounded > 255 ? 255 : rounded);
   }
-  // They add up to 1, so that a constant stays. Last ones of 0 are left out; w[0] alone is 1.
+  // They add up to 1, so that a constant stays as it is. Zeros at the end are left out. w[0] alone
+  // counts as 1.
   static std::vector<int16_t> weights(std::span<const double> w);
 };
 
@@ -95,7 +96,8 @@ void blur(const View& in, const View& out, std::span<const BlurAxis> axes, Arena
 // The axes of each of several blurs, which are the same for all.
 using BlurList = std::vector<std::vector<BlurAxis>>;
 
-// Sets `out` to the sum of these blurs, of any weights, in floats. Requires: what blur() requires.
+// Sets `out` to the sum of these blurs, in floats; their weights need not add up to 1. Requires:
+// what blur() requires of each.
 void sum_of_blurs(const View& in, const View& out, const BlurList& blurs, Arena& scratch);
 
 }  // namespace stoker

@@ -18,8 +18,7 @@ class ByteMedians {
     uint16_t bin[16], value[16][16];
   };
 
-  // For windows of up to 65535 elements, rows of `count` medians, and neighbours `stride` elements
-  // apart.
+  // For windows of up to 65535 elements and rows of `count` medians; neighbours are `stride` apart.
   ByteMedians(int64_t height, int64_t width, int64_t stride, int64_t count, Arena& scratch);
 
   // Makes a row of medians of these rows of the input. They follow those of the call before, of

@@ -59,7 +59,7 @@ STOKER_HD inline int32_t average(int32_t sum, int64_t x) {
 }
 // Chroma is not interpolated in pictures of four columns or less.
 STOKER_HD inline bool is_interpolated(int64_t columns) { return columns > 4; }
-// Makes eight values, `stride` apart, coefficients of 2^(13 - kShift) times their size.
+// Turns eight values, `stride` apart, into coefficients of 2^(13 - kShift) times their size.
 template <int kShift>
 STOKER_HD void to_waves(int32_t* v, int stride) {
   const int32_t a = v[0] + v[7 * stride], b = v[stride] + v[6 * stride];

@@ -111,7 +111,7 @@ class WindowRows {
 };
 
 // Calls make(rows, list, to) for all rows of the dense `out`. `list` is that of WindowRows::run(),
-// `to` the row's begin. Requires: what WindowRows does, but for dense rows; no overlap.
+// and the row begins at `to`. Requires: what WindowRows requires but dense rows; no overlap.
 template <class T, class Load, class Make>
 void for_each_window_row(const View& in, const View& out, std::span<const WindowAxis> axes,
                          Border border, T fill, Arena& scratch, const Make& make,

@@ -7,8 +7,7 @@
 
 namespace stoker {
 
-// The arrays that tap_table fills, `pitch` weights per output, and tap_scratch(pitch) aligned
-// doubles.
+// The arrays that tap_table fills, `pitch` weights per output. Scratch: tap_scratch(pitch) doubles.
 template <class W>
 struct TapRows {
   int64_t start, step, count, pitch;

@@ -223,7 +223,6 @@ TEST(Taps, WeightsThatNearlyCancelBecomeTheNearestPosition) {
   EXPECT_EQ(t.range.begin, 0);
 }
 
-// Tables compute many outputs at a time, which must be those of taps_of.
 class TapTables : public ::testing::TestWithParam<test::Instructions> {
  protected:
   const test::Forced forced_{GetParam()};

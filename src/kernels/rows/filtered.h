@@ -9,7 +9,8 @@
 
 namespace stoker::rows {
 
-// How many bytes from a place's first value on may be read. Pixels have 4 values of T at most.
+// How many bytes from a place's first value on may be read. Pixels have up to 4 values of T, which
+// is uint8_t or float.
 template <class T>
 int64_t filter_load(Filter filter, int64_t pixel);
 

@@ -21,7 +21,8 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// kPerBase results pick from one load, if first values are at most kReach, or kFarReach, apart.
+// kPerBase results pick from one load, with first values at most kReach apart, or kFarReach for
+// kFar. -1 means never.
 #if HWY_TARGET == HWY_SCALAR
 constexpr int64_t kLanes = 1, kPerBase = 1, kReach = -1, kFarReach = -1;
 #elif HWY_TARGET <= HWY_AVX3

@@ -20,7 +20,8 @@ struct Placing {
   STOKER_HD bool is_wide() const { return filter > Filter::kLinear; }
 };
 
-// A coordinate from the first position's edge on as a place, half a position less between values.
+// A coordinate, which counts from the edge of the first position, as a place, which is half a
+// position less between values.
 STOKER_HD inline int64_t place_of(double coordinate, bool between) {
   using Map = PerspectiveMap;
   const double at = detail::add_once(coordinate, between ? -0.5 : 0);

@@ -99,7 +99,7 @@ void SumVectors(const float* row, const PixelTaps& table, uint8_t* pixels) {
   for (int64_t l = 0; l < group * taps.channels; ++l)
     close[l] = static_cast<int32_t>(l / taps.channels * 4 + l % taps.channels);
   const auto same = hn::SetTableIndices(df, apart), packed = hn::SetTableIndices(df, close);
-  // A vector may write more than its pixels, which the next one overwrites, but not from `whole`
+  // A vector may write behind its pixels, where the next one overwrites it, but not from `whole`
   // on.
   const int64_t whole = taps.count - (lanes * kSize + size - 1) / size + 1;
   const auto put = [&](F sum, uint8_t* to) HWY_ATTR {

@@ -53,8 +53,7 @@ bool TransposeBlock(const uint8_t* from, int64_t from_stride, uint8_t* to, int64
 }
 #endif
 
-// Makes a column of blocks, the last of which ends where the column ends. False without code for
-// it.
+// Makes a column of blocks, the last of which ends where the column ends. Returns whether it did.
 bool TransposeBlocks(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
                      int size, int64_t columns) {
   const int64_t block = 16 / size;

@@ -328,7 +328,8 @@ class Border {
   uint64_t fill_;
 };
 
-// Border for pixels of floats, which it copies: two rows of two pixels of four values for a place.
+// Border for pixels of floats, which are copied to a picture of its own: a pixel of that holds four
+// values, and a place is made of two rows of two pixels.
 struct FloatBorder {
   static constexpr int64_t kPixel = 16, kRow = 2 * kPixel, kPlace = 2 * kRow;
   alignas(64) std::byte pixels[kWarpChunk * kPlace];

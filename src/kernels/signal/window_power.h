@@ -27,8 +27,8 @@ struct WindowPower {
     const double v = convert<double>(*reinterpret_cast<const T*>(in + k * stride));
     return detail::mul_once(v, v);
   }
-  // Sets `sums`, which has room for a window, to those of all windows from block b. Returns how
-  // many.
+  // Sets `sums`, which has room for a window, to the sums of all windows that begin in block b, the
+  // first one first. Returns how many these are.
   STOKER_HD int64_t sum_block(int64_t b, double* sums) const {
     const int64_t begin = b * length, rest = count() - begin;
     if (rest <= 0) return 0;

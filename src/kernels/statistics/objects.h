@@ -181,7 +181,8 @@ class LabelRuns {
 
 }  // namespace detail
 
-// Those of all objects of `wanted` labels, by first elements, in `scratch`. Requires: a dense map.
+// The boxes of all objects with labels that `wanted` accepts, by their first elements, in
+// `scratch`. Requires: the map is dense.
 template <class T, class Wanted>
 ObjectBoxes object_boxes(const T* map, const Shape& shape, const Wanted& wanted, Arena& scratch) {
   return detail::LabelRuns<T>(map, shape, wanted, scratch).boxes(scratch);
