@@ -155,7 +155,8 @@ void use_codec(const ImageCodec* codec);
 
 }  // namespace stoker
 
-// Every file of a codec has a symbol made of its name; a table calls them (cmake/codecs.cmake).
+// The build gives every file of a codec a symbol made of its name, and the generated table calls
+// them all (cmake/codecs.cmake).
 #define STOKER_CODEC(Codec) STOKER_CODEC_OF(stoker::ImageCodec, Codec)
 #define STOKER_CODEC_OF(Kind, Codec)  \
   const Kind* STOKER_CODEC_SYMBOL() { \

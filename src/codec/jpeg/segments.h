@@ -54,7 +54,8 @@ struct JpegSegment {
 };
 
 // The next segment that has a length, at or behind `at`, or an EOI. Bytes between segments are
-// skipped, as by libjpeg, and so is the data of scans. At the file's end, it is not whole.
+// skipped, as libjpeg skips them, and so is the data of a scan. Where the file ends before, the
+// segment is not whole.
 JpegSegment next_jpeg_segment(std::span<const uint8_t> file, size_t at);
 
 }  // namespace stoker

@@ -47,7 +47,8 @@ STOKER_HD inline double log_of_one_and(double x) {
   return (Num(log(sum.v)) * (Num(x) / (sum - Num(1)))).v;
 }
 
-// A normal x as 2^exponent times rest in (3/4, 3/2]: an x just below a power of two loses nothing.
+// A normal x as 2^exponent times rest. The rest is in (3/4, 3/2], so that an x just below a power
+// of two loses nothing.
 struct PowerOfTwo {
   Num exponent, rest;
   STOKER_HD explicit PowerOfTwo(double x)

@@ -208,7 +208,7 @@ Track input_track(const Pass& pass, const Strided& in, const Shape& origin) {
 
 // Calls row(from, to, count) for the output's rows of `box`, which are as long as possible. Returns
 // false, and does nothing, where these are shorter than `least`, or the steps between the values of
-// a row are others.
+// a row differ from these.
 template <class Row>
 bool walk_rows(const Pass& pass, const View& in, const View& out, const Shape& box, int64_t least,
                int64_t from_step, int64_t to_step, const Row& row) {

@@ -361,7 +361,8 @@ TEST_P(FusedOnTarget, MovesAsTheDefinitionsSay) {
   }
 }
 
-// Rotated pictures of pixels of all sizes, in rows longer than any chunk of the fast loops.
+// Rotated pictures of pixels of all sizes, in rows longer than any chunk of the fast loops. `in`
+// holds only the demanded window.
 TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
   const test::Forced forced(GetParam());
   for (uint32_t seed = 0; seed < 350; ++seed) {

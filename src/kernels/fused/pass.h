@@ -34,7 +34,8 @@ struct PassStep {
 };
 
 // Outside the box [lo, hi) of output positions, the value is `fill`, rounded to `dtype` and put
-// through the steps from `first_step` on. Later fills cover earlier ones. Inside all boxes is data.
+// through the steps from `first_step` on. Later fills cover earlier ones. What is inside all
+// boxes is data.
 struct PassFill {
   const Small<float>* fill;
   DType dtype;
