@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The boxes that files of ISO's media format (ISO/IEC 14496-12) are made of, as AVIF, HEIF and JP2
-// are. One thread at a time.
+// The boxes of ISO's media format (ISO/IEC 14496-12), which AVIF, HEIF and JP2 files are made of.
 //
 //   size:4 type:4 | data                       the size counts the whole box
 //   1:4    type:4 size:8 | data                a box that may be larger than 4 GB
@@ -23,14 +22,13 @@ struct Box {
   bool is_whole = true;
 };
 
-// What stands first in the data of a full box.
 struct FullBoxHead {
   uint8_t version = 0;
   uint32_t flags = 0;
 };
-// Takes it. Throws SampleError where the data ends before.
+// Takes what stands first in the data of a full box. Throws SampleError where the data ends before.
 FullBoxHead take_full_box_head(ForeignBytes& data);
-// Takes the 16 bytes of the type of a "uuid". Throws SampleError where the data ends before.
+// The same for the 16 bytes of the type of a "uuid".
 std::string_view take_uuid(ForeignBytes& data);
 
 // Walks over boxes that lie one behind the other: for (Box box; boxes.next(box);)
@@ -43,7 +41,7 @@ class Boxes {
   bool next(Box& box);
   // Whether the bytes end within what says the type and the size of a box.
   bool ends_in_head() const { return fault_ == Fault::kCut; }
-  // Once there is no next box: throws SampleError unless that is so because the bytes end.
+  // Once there is no next box: throws SampleError unless the bytes end there.
   void require_end() const;
 
  private:

@@ -17,8 +17,7 @@ ForeignBytes foreign(const std::string& s) {
   return {{reinterpret_cast<const uint8_t*>(s.data()), s.size()}, ByteOrder::kBig, kWords};
 }
 
-// The boxes as "type:begin of data+size of data", with a ! behind those that are cut, and then what
-// require_end() says.
+// The boxes as "type:begin of data+size of data", with a ! behind cut ones; then require_end().
 std::string walked(const std::string& file) {
   Boxes boxes(foreign(file));
   std::string all;

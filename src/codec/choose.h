@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which codec some bytes are for. Thread-safe.
+// Which codec some bytes are for.
 #pragma once
 #include <string>
 

@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chunks that RIFF (WAV, WebP), IFF (AIFF) and PNG files are made of, each with a type and a
-// size. One thread at a time.
+// The chunks of RIFF (WAV, WebP), IFF (AIFF) and PNG files, each with a type and a size.
 //
 //   RIFF, IFF:  type:4 size:4 | data | a byte of padding, where the size is odd
 //   PNG:        size:4 type:4 | data | checksum:4
 //
-// The size counts the data only. The segments of a JPEG and of a JPEG 2000 code stream are none of
-// these: their size counts itself, and what is not a segment stands between them.
+// The size counts the data only, unlike that of the segments of JPEG and JPEG 2000 code streams.
 #pragma once
 #include "base/foreign_bytes.h"
 
@@ -36,7 +34,6 @@ struct Chunk {
 // Walks over chunks that lie one behind the other: for (Chunk c; chunks.next(c);)
 class Chunks {
  public:
-  // From the chunk at a place on.
   Chunks(std::span<const uint8_t> file, size_t at, const ChunkShape& shape)
       : file_(file), at_(at), shape_(shape) {}
 

@@ -115,7 +115,7 @@ class ImageCodec {
 };
 
 // Chooses the codec by content, never by name, and reads the header. Throws SampleError, which says
-// what the bytes are and what is supported if there is no codec. Thread-safe.
+// what the bytes are and what is supported if there is no codec.
 EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options);
 
 // A format that this version knows, built or not. Codec: ImageCodec, or the class of other codecs.
@@ -134,7 +134,7 @@ struct Known {
     return built();
   }
 };
-// In the order in which they are asked. Thread-safe. cmake/codecs.cmake writes what these return.
+// In the order in which they are asked. cmake/codecs.cmake writes what these return.
 template <class Codec>
 std::span<const Known<Codec>> known_codecs();
 template <>
@@ -150,8 +150,7 @@ void check_pixels(const ImageInfo& info, const DecodeOptions& options);
 // For codecs: refuses a window that does not lie inside the picture.
 void check_window(const EncodedImage& image, const View& out);
 
-// For tests: this codec is asked before all others from now on; null: only the others are.
-// Thread-safe.
+// For tests: this codec is asked before all others from now on; null: none is. Thread-safe.
 void use_codec(const ImageCodec* codec);
 
 }  // namespace stoker

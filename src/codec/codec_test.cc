@@ -60,7 +60,6 @@ TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
   }
 }
 
-// How a file of a format begins.
 std::string beginning_of(std::string_view format) {
   for (const PictureFormat& f : picture_formats())
     if (f.name == format) {
@@ -70,8 +69,7 @@ std::string beginning_of(std::string_view format) {
   return "";
 }
 
-// Of every format that this build lacks, an error names the package that brings it.
-// tools/check_without.sh runs this with each format missing in turn, and names it.
+// tools/check_without.sh runs this with each format missing in turn, and names it in the variable.
 TEST(CodecFor, SaysWhatIsMissing) {
   const char* const missing = std::getenv("STOKER_WITHOUT");
   for (const Known<ImageCodec>& k : known_codecs<ImageCodec>()) {

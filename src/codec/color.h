@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions of single pixels, of 8 bits where nothing else is said. They compute in integers, so
-// results are the same on every machine.
+// Conversions of single pixels, of 8 bits unless said, in integers: the same on every machine.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -38,8 +37,7 @@ constexpr Pixel3Of<T> ycbcr_of_rgb(int r, int g, int b) {
           rounded(128, Sum{112000} * r - Sum{93786} * g - Sum{18214} * b)};
 }
 
-// A value of 0 to `most` on the scale of 0 to `full`, to the nearest. Requires: neither is above
-// 65535.
+// A value of 0 to `most` on the scale of 0 to `full`, to the nearest. Requires: both are < 65536.
 constexpr uint32_t rescaled(uint32_t v, uint32_t most, uint32_t full) {
   return (v * full + most / 2) / most;
 }

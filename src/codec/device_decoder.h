@@ -22,8 +22,7 @@ struct DeviceDecodeOptions {
   int64_t most_host_huffman = 1'000'000;  // pixels; codes of larger pictures are read on the device
 };
 
-// What is wanted of one picture: a window in displayed coordinates, with the pixels that decode()
-// of a codec would give.
+// What is wanted of one picture: a window, in displayed coordinates, of the pixels of decode().
 struct DecodeRequest {
   EncodedImage image;
   Window window;  // lies inside the picture
@@ -32,8 +31,7 @@ struct DecodeRequest {
 };
 
 // What a decoder's host part leaves for its device part. Any thread may destroy it at any time,
-// even while the device still works on what decode() enqueued: the decoder keeps what that work
-// needs.
+// even while the device works on what decode() enqueued: the decoder keeps what that work needs.
 class PreparedPicture {
  public:
   virtual ~PreparedPicture() = default;
@@ -44,7 +42,6 @@ struct DecodeJob {
   View out;  // in device memory, dense; has the shape of the window
 };
 
-// Which decoder a device uses.
 struct DecoderKind {
   std::string name;  // "nvJPEG", "stand-in", "cpu"
   std::string words;  // for people: which decoder is used, and why no other is
@@ -60,17 +57,16 @@ class DeviceDecoder {
   // the call comes from `pool` as Use::kOutput. Throws Starved. Thread-safe.
   virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request,
                                                    HostPool& pool) = 0;
-  // Enqueues the rest for these pictures. It waits for the device at most to get memory for itself.
+  // Enqueues the rest for these pictures. Waits for the device only to get memory for itself.
   // Returns the indices of jobs that it cannot do; the CPU decodes these. A job may be enqueued
-  // more than once. Throws DeviceError when the device fails. Throws BudgetError when there is no
+  // more than once. Throws DeviceError when the device fails, and BudgetError when there is no
   // memory now; the call may be repeated then. One thread at a time.
   virtual std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) = 0;
   // Gives back memory that is kept for coming pictures. Any thread may call it.
   virtual void trim() {}
 };
 
-// Makes the decoder for the device of a budget. It takes that device's memory from the budget.
-// Thread-safe.
+// Makes the decoder for the device of a budget, with memory from that budget. Thread-safe.
 std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory);
 // The kind of decoder that make_device_decoder() makes. Thread-safe.
 DecoderKind decoder_kind(Device& device);

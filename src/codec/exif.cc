@@ -23,7 +23,6 @@ namespace {
 constexpr std::string_view kExif("Exif\0\0", 6), kXmp("http://ns.adobe.com/xap/1.0/\0", 29);
 constexpr uint32_t kOrientationTag = 0x0112;
 
-// The types of TIFF that numbers have.
 enum Type : uint32_t {
   kShort = 3,
   kLong = 4,
@@ -81,8 +80,8 @@ bool is_tiff(std::string_view magic) {
   return std::find(std::begin(kMagics), std::end(kMagics), magic) != std::end(kMagics);
 }
 
-// The tag in the first directory of a TIFF structure; none if it is not there. Entries whose data
-// lies outside end the directory.
+// The tag in a TIFF structure's first directory; none if it is not there. An entry whose data lies
+// outside ends the directory.
 std::optional<int> tiff_orientation(std::span<const uint8_t> tiff) {
   if (tiff.size() < 8 || !is_tiff(text_of(tiff).substr(0, 4))) return 1;
   const ForeignBytes all(tiff, tiff[0] == 'I' ? ByteOrder::kLittle : ByteOrder::kBig);

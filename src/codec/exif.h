@@ -11,7 +11,6 @@
 
 namespace stoker {
 
-// The metadata of one picture. Not thread-safe.
 class Exif {
  public:
   // Takes the body of a JPEG's APP1 segment. Those with EXIF are one piece of data; of those

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library's object that peek() opened, kept for the first decode(), so that a header is read
-// once. Thread-safe.
+// A library's object that peek() opened, kept for the first decode(). Thread-safe.
 #pragma once
 #include <any>
 #include <atomic>

@@ -7,7 +7,6 @@
 
 namespace stoker {
 
-// True when the displayed picture is as wide as the stored one is high.
 constexpr bool swaps_axes(int orientation) { return orientation >= 5; }
 
 // The memory of `displayed` (rank 3, HWC) in stored coordinates: what a decoder writes to a stored
@@ -18,8 +17,7 @@ View as_stored(const View& displayed, int orientation);
 // displayed with the shape `full`. 0 if the window is empty.
 int64_t stored_rows(const Window& displayed, const Shape& full, int orientation);
 
-// For peek() of codecs: sets height and width from what is stored and the orientation, and refuses
-// a picture with more pixels than options.max_pixels.
+// For peek() of codecs: sets height and width as displayed, and refuses more than max_pixels.
 void set_displayed(ImageInfo& info, const DecodeOptions& options);
 
 // What decode() of codecs is asked for, in stored coordinates.
@@ -29,13 +27,11 @@ struct StoredPart {
   Window judged;  // as displayed
   int64_t judged_rows;
 
-  // Refuses a window that does not lie inside the picture.
   StoredPart(const EncodedImage& image, const View& displayed, const Window& judged);
   bool is_empty() const { return out.shape.volume() == 0 && judged_rows == 0; }
 };
 
-// A codec whose pictures are described and decoded as they are stored, and need no room beside
-// their rows.
+// A codec that describes and decodes pictures as stored, and needs no room beside their rows.
 class StoredCodec : public ImageCodec {
  public:
   ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const final;

@@ -14,7 +14,7 @@ namespace {
 
 using Vector = uint8_t __attribute__((vector_size(16)));
 
-// The first pixels of 3 or 4 bytes, as RGB or BGR, in vectors of 5 or 4. Returns how many they are.
+// Writes pixels of 3 or 4 bytes as RGB or BGR, in vectors of 5 or 4, and returns how many it wrote.
 // What a vector writes behind its pixels, the next pixels overwrite.
 template <int kFrom, bool kSwaps>
 int64_t shuffle(const uint8_t* from, uint8_t* to, int64_t pixels) {
@@ -119,13 +119,12 @@ ConvertRow converter_of(int channels, ImageType type) {
   }
 }
 
-// Copies pixels of `kSize` bytes from every `from_step` to every `to_step` bytes.
 template <int64_t kSize>
 void copy_pixels(const uint8_t* from, uint8_t* to, int64_t to_step, int64_t count) {
   for (int64_t i = 0; i < count; ++i, from += kSize, to += to_step) std::memcpy(to, from, kSize);
 }
 
-// Entries have 4 bytes. Of pixels with 3, all are copied: the next pixel overwrites the last one.
+// Entries have 4 bytes, all of which are copied. For pixels of 3, the next one overwrites the last.
 template <int64_t kSize>
 void look_up(const uint8_t* indices, const uint8_t* entries, uint8_t* to, int64_t pixels) {
   constexpr int64_t kCopied = kSize == 3 ? 4 : kSize;
@@ -242,7 +241,6 @@ void PixelWriter::scatter(const uint8_t* from, uint8_t* to, int64_t step, int64_
 
 void PixelWriter::put(int64_t y, const void* row, Columns columns, int64_t pixels) {
   const int64_t begin = stored_.origin[1];
-  // The first of the columns that is wanted, and how many are.
   const int64_t skipped =
       std::max<int64_t>(0, (begin - columns.first + columns.step - 1) / columns.step);
   const int64_t first = columns.first + skipped * columns.step;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of decoded pixels become what was asked for, for all codecs whose rows are gray or RGB, with
-// or without alpha, or CMYK. One thread at a time.
+// Rows of gray, RGB (both also with alpha) or CMYK pixels become what codecs were asked for.
 #pragma once
 #include <array>
 
@@ -10,7 +9,7 @@
 
 namespace stoker {
 
-// Which pixels of a stored row some pixels are: every `step`th one from `first` on.
+// Every `step`th pixel of a stored row, from `first` on.
 struct Columns {
   int64_t first = 0, step = 1;
 };
@@ -18,17 +17,15 @@ struct Columns {
 class PixelWriter {
  public:
   // Rows have `channels` channels (1 to 4) of `dtype` (uint8, uint16 or float32). `stored` is the
-  // output in stored coordinates. Requires: where `type` is kAny, the output has as many channels,
-  // and there may be more.
+  // output in stored coordinates. Requires: where `type` is kAny, it has at least as many channels.
   PixelWriter(ImageType type, int channels, DType dtype, const View& stored, Arena& scratch);
 
-  // Rows hold indices from now on: those of `entries`, pixels of 8 bits with the rows' channels.
-  // Requires: at most 256 of them; `dtype` is uint8. Indices beyond them are black. `numbers`: what
-  // kClasses gives for each entry; empty: the indices themselves.
+  // Rows hold indices from now on: those of `entries`, at most 256 pixels of 8 bits with the rows'
+  // channels. Indices beyond them are black. `numbers`: what kClasses gives for each entry; empty:
+  // the indices themselves. Requires: `dtype` is uint8.
   void use_palette(std::span<const uint8_t> entries, std::span<const uint8_t> numbers = {});
 
-  // Rows hold cyan, magenta, yellow and black from now on, 0 = no ink. Requires: channels is 4 and
-  // `dtype` uint8 or uint16.
+  // Rows hold CMYK from now on, 0 = no ink. Requires: channels is 4, `dtype` is uint8 or uint16.
   void use_cmyk();
 
   int channels() const { return channels_; }  // of rows without a palette
@@ -36,10 +33,9 @@ class PixelWriter {
   int64_t begin_row() const { return stored_.origin[0]; }
   int64_t end_row() const { return stored_.origin[0] + stored_.shape[0]; }
   int64_t end_column() const { return stored_.origin[1] + stored_.shape[1]; }
-  // Writes what is wanted of row y. `row` holds so many pixels in these columns, from the first on,
-  // or more than are wanted. Requires: wants_row(y).
+  // Writes what is wanted of row y. `row` holds `pixels` pixels of `columns`, from the first on, or
+  // more than are wanted. Requires: wants_row(y).
   void put(int64_t y, const void* row, Columns columns = {}, int64_t pixels = INT64_MAX);
-  // Sets all that is wanted to zero.
   void clear();
 
  private:
@@ -65,8 +61,7 @@ class PixelWriter {
 // Makes a byte of each of `count` samples of 1, 2 or 4 bits, which begin with the highest bits.
 void unpack_bits(const uint8_t* row, int depth, uint8_t* to, int64_t count);
 
-// Calls decode(), of a format that is judged as a whole. Damage that is tolerated, or not judged,
-// gives black.
+// Calls decode() of a format that is judged as a whole. Tolerated or unjudged damage gives black.
 template <class Decode>
 void decode_whole(const EncodedImage& image, bool is_judged, PixelWriter& out,
                   const Decode& decode) {

@@ -37,7 +37,6 @@ inline File decode(const File& f, const DecodeOptions& o = {}) {
   return decode(f, o, Window::all(shape_of(f, o)));
 }
 
-// The part of `whole`, which has shape `full`, in the window.
 inline File crop(const File& whole, const Shape& full, const Window& w) {
   File part;
   for (int64_t y = w.begin[0]; y < w.end[0]; ++y) {
@@ -47,7 +46,6 @@ inline File crop(const File& whole, const Shape& full, const Window& w) {
   return part;
 }
 
-// A number of [0, n).
 inline int64_t pick(std::mt19937& random, int64_t n) { return static_cast<int64_t>(random() % n); }
 
 struct Refusal {

@@ -36,8 +36,8 @@ void reshape(const Warp& w, const TensorType&, TensorType& out) {
   for (int i = 0; i < w.count; ++i) out.shape[w.axis[i]] = w.out[i];
 }
 
-// Makes `need` along `axis` the part of [first, last] that lies in the input or, where none does,
-// the nearest position of the input, if there is any.
+// Makes `need` along `axis` the part of [first, last] that lies in the input or, if that is empty,
+// the nearest position of the input, if there is one.
 void need_between(int64_t first, int64_t last, int64_t extent, Window& need, int axis) {
   if (first > last) std::swap(first, last);
   const int64_t end = std::max<int64_t>(extent - 1, 0);

@@ -1,19 +1,18 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks are what operators lower to. They are plain data and compose, so that a run of operators
-// becomes one pass over memory, on the CPU or on a device. All positions are in full coordinates
-// (base/view.h). Plain values: concurrent reads are safe.
+// Blocks are what operators lower to: plain data that composes, so that a run of operators becomes
+// one pass over memory, on the CPU or on a device. Positions are in full coordinates (base/view.h).
 //
 // Note [Rounding]
 // Every block names the dtype that its result is rounded to. A fused pass rounds there too, in
 // registers, so it gives the bytes that the blocks give one by one. Arithmetic is in float32, or in
 // float64 when the input or the result is float64 or a 32- or 64-bit integer. Operations run one
 // after the other and are never contracted. A float becomes an integer by rounding halves away from
-// zero, as the field does, and saturating; NaN becomes 0. It becomes true if it is a half or more
-// away from zero, or NaN. It becomes a float16 by rounding halves to even, as IEEE 754 does.
-// Resample and Warp from uint8 to uint8 are integer arithmetic (kernels/resample/taps.h,
-// kernels/warp/warp_map.h), so they are the same on every CPU and device.
+// zero and saturating, with 0 for NaN; true if it is a half or more away from zero, or NaN; and a
+// float16 by rounding halves to even, as IEEE 754 does. Resample and Warp from uint8 to uint8 are
+// integer arithmetic (kernels/resample/taps.h, kernels/warp/warp_map.h), the same on every CPU and
+// device.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -49,9 +48,8 @@ struct Gather {
 enum class Filter : uint8_t { kNearest, kLinear, kCubic, kLanczos3, kTriangular, kGaussian };
 
 // Output positions [0, out) of `axis` cover the input interval [lo, hi); hi < lo mirrors the axis.
-// `radius` is half of the filter's width in input positions. Where the filter reaches beyond the
-// input, it takes the outermost value if `clamped`, and nothing else. kernels/resample/taps.h has
-// the exact definition.
+// `radius` is half of the filter's width in input positions. Beyond the input, the filter takes the
+// outermost value if `clamped`, else nothing. kernels/resample/taps.h has the exact definition.
 struct ResampleAxis {
   int axis = 0;
   int64_t out = 0;
@@ -61,26 +59,25 @@ struct ResampleAxis {
   bool clamped = false;
 };
 
-// Separable resampling along up to three axes, outermost first (resize, random_resized_crop). An
-// axis that keeps its scale and extent counts as absent. Where all axes are kNearest, values are
-// moved without arithmetic.
+// Separable resampling along up to three axes, outermost first. An axis that keeps its scale and
+// extent counts as absent. Where all axes are kNearest, values are moved without arithmetic.
 struct Resample {
   int count = 0;
   ResampleAxis axis[3];
 };
 
-// Values from anywhere along up to three axes, outermost first (rotate). Position p of an axis
-// covers [p, p + 1), so its centre is p + 1/2. An output value shows the input at the point
-// (matrix * centre + offset) / (divisor * centre + divisor_offset). kernels/warp/warp_map.h has the
-// exact definition. Requires: all extents along these axes, before and after, lie in [1, 2^28);
-// divisor_offset is 1 where there is no perspective.
+// Values from anywhere along up to three axes, outermost first. Position p of an axis covers [p, p
+// + 1), so its centre is p + 1/2. An output value shows the input at the point (matrix * centre +
+// offset) / (divisor * centre + divisor_offset). kernels/warp/warp_map.h has the exact definition.
+// Requires: all extents along these axes, before and after, lie in [1, 2^28); divisor_offset is 1
+// where there is no perspective.
 struct Warp {
   static constexpr int kMost = 3;
   int count = 2;
   int axis[kMost] = {};
   int64_t out[kMost] = {};
   double matrix[kMost][kMost] = {}, offset[kMost] = {};
-  // kNearest shows the value that the point lies in, kLinear and kCubic what is between its
+  // kNearest shows the value in which the point lies, kLinear and kCubic what is between its
   // neighbours. kCubic needs two axes.
   Filter filter = Filter::kLinear;
   // What lies outside of the input. The constant is `fill`, rounded to the result's type: a number
@@ -99,11 +96,10 @@ struct Pointwise {
   Small<float> sub, mul, add, div;
 };
 
-// Changes the dtype. A value that the new dtype cannot hold is rounded and saturated.
 struct Convert {};
 
-// What a Table looks up. It is made once and shared, as it may be long. A list has the values for
-// 0, 1, ..., entries - 1, and behind them the one for all other numbers.
+// The lists of a Table, made once and shared, as they may be long. A list has the values for 0, 1,
+// ..., entries - 1, and behind them the one for all other numbers.
 struct TableLists {
   DType dtype;
   int64_t lists, entries;  // entries: at least 256, so that every byte has one
@@ -112,8 +108,8 @@ struct TableLists {
   int64_t pitch() const { return (entries + 1) * size_of(dtype); }  // from one list to the next
 };
 
-// `values` has `lists` lists of the same length, one after the other. Whatever they have no value
-// for becomes `fallback`. All are converted to `dtype`.
+// `values` has `lists` lists of the same length, one after the other. Numbers without a value in
+// them get `fallback`. All are converted to `dtype`.
 std::shared_ptr<const TableLists> table_lists(std::span<const float> values, int64_t lists,
                                               float fallback, DType dtype);
 
@@ -150,12 +146,12 @@ struct Block {
   DType result = DType::kUint8;
 };
 
-// The type of a block's result for an input of type `in`. Extents may be unknown (-1) where the
-// block neither sets nor pads them.
+// The type of a block's result for an input of type `in`. Extents may be -1, which is unknown,
+// where the block neither sets nor pads them.
 TensorType after(const Block& block, const TensorType& in);
 TensorType after(std::span<const Block> blocks, TensorType in);
 
-// True when every value keeps its value, its type and its place.
+// Whether every value keeps its number, its type and its place.
 bool is_identity(const Block& block, const TensorType& in);
 
 // The window of the blocks' input that suffices for the window `wanted` of their output. It lies in

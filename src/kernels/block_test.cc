@@ -140,7 +140,6 @@ TEST(Demand, CubicWarpsTakeTwoValuesOnEachSide) {
             (Window{{0, 49, 1}, {100, 72, 2}}));
 }
 
-// A perspective shows what the corners show, and a position more on each side.
 TEST(Demand, PerspectivesTakeAllThatMayShow) {
   Warp w{2, {0, 1}, {50, 60}, {{1, 0}, {0, 1}}, {20, 30}};
   w.divisor[1] = 0.5, w.divisor_offset = 0.75;

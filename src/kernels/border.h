@@ -10,8 +10,7 @@ namespace stoker {
 // To the left and the right of 1234 lie: a constant, 11 and 44, 32 and 32, 21 and 43, 34 and 12.
 enum class Border : uint8_t { kConstant, kClamp, kReflect101, kReflect1001, kWrap };
 
-// The position that a position outside of [0, n) stands for, about the outermost element. Requires:
-// n > 0.
+// The position in [0, n) that p is mirrored to at the outermost elements. Requires: n > 0.
 STOKER_HD inline int64_t mirrored(int64_t p, int64_t n) {
   if (p >= 0 && p < n) return p;
   if (n == 1) return 0;

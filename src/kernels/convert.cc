@@ -28,7 +28,7 @@ void each(const void* in, int64_t in_stride, void* out, int64_t out_stride, int6
   auto* to = static_cast<std::byte*>(out);
   if (in_stride == sizeof(From) && out_stride == sizeof(To)) {
     return at_cpu_level([&] {
-      // Copies stay in registers, whatever is written. Without them nothing vectorises.
+      // Copies stay in registers, whatever is written; without them nothing vectorises.
       const auto made = f;
       const std::byte* a = from;
       std::byte* b = to;

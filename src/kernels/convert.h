@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversion of values between types, and the arithmetic of Pointwise, exactly as Note [Rounding]
-// in kernels/block.h says.
+// Conversion of values between types, and Pointwise: Note [Rounding] in kernels/block.h.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -42,7 +41,7 @@ STOKER_HD inline void with_type(DType t, F&& f) {
   }
 }
 
-// Calls f with an unsigned number of 1, 2, 4 or 8 bytes. For code that only moves elements.
+// Calls f with an unsigned number of 1, 2, 4 or 8 bytes, for code that only moves elements.
 template <class F>
 inline void with_size(int bytes, F&& f) {
   switch (bytes) {
@@ -53,7 +52,6 @@ inline void with_size(int bytes, F&& f) {
   }
 }
 
-// True when float32 holds every value of the type.
 STOKER_HD constexpr bool is_narrow(DType t) {
   switch (t) {
     case DType::kUint32:
@@ -72,7 +70,7 @@ inline constexpr T kLowest = std::numeric_limits<T>::min();
 template <class T>
 inline constexpr T kHighest = std::numeric_limits<T>::max();
 
-// Rounded once, for inlining into others' code; our own flags never contract a product and a sum.
+// Rounded once. Needed where others inline it; our own flags never contract a product and a sum.
 #ifdef __CUDA_ARCH__
 STOKER_HD inline float add_once(float a, float b) { return __fadd_rn(a, b); }
 STOKER_HD inline float mul_once(float a, float b) { return __fmul_rn(a, b); }
@@ -89,8 +87,8 @@ STOKER_HD inline float div_once(float a, float b) { return a / b; }
 STOKER_HD inline double div_once(double a, double b) { return a / b; }
 #endif
 
-// The number below one half. Adding it to the size of a number and cutting off the fraction rounds
-// halves away from zero: only from a half on does the rounded sum reach the next whole number.
+// The number just below a half. Added before the fraction is cut off, it rounds halves away from
+// zero: only from a half on does the rounded sum reach the next whole number.
 template <class F>
 inline constexpr F kBelowHalf = F(0.5) - std::numeric_limits<F>::epsilon() / 4;
 
@@ -164,7 +162,7 @@ inline constexpr bool kIsWide =
     std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
 STOKER_HD constexpr bool is_wide(DType t) { return !is_narrow(t); }
 
-// The type that arithmetic from one type to another is done in.
+// The type of the arithmetic from one type to another.
 template <class To, class From>
 using Arithmetic = std::conditional_t<kIsWide<To> || kIsWide<From>, double, float>;
 
@@ -177,8 +175,8 @@ STOKER_HD inline To pointwise(From v, float sub, float mul, float add, float div
   return convert<To>(detail::add_once(y, static_cast<A>(add)));
 }
 
-// Convert, or apply Pointwise to, a row of n values. Strides are in bytes. Requires: `in` and `out`
-// are the same memory or do not overlap; where they are the same, both types have the same size.
+// Converts a row of n values, or applies Pointwise to it. Strides are in bytes. Requires: `in` and
+// `out` do not overlap, or are the same memory and both types have the same size.
 void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to,
                  int64_t out_stride, int64_t n);
 inline void convert_row(const void* in, DType from, void* out, DType to, int64_t n) {

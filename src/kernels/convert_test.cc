@@ -35,8 +35,6 @@ TEST(Half, KnownValues) {
   EXPECT_EQ(to_float(Half{0x7c00}), kInf);
 }
 
-// Between each pair of neighbours, what lies below the middle rounds to the lower one, what lies
-// above it to the upper one, and the middle itself to the even one.
 TEST(Half, RoundsToNearestTiesToEven) {
   for (uint32_t h = 0; h < 0x7c00; ++h) {
     const double low = to_float(Half{static_cast<uint16_t>(h)});
@@ -87,7 +85,7 @@ TEST(Convert, FloatToIntegerRoundsHalvesAwayFromZeroAndSaturates) {
   EXPECT_EQ(convert<uint64_t>(2e19), std::numeric_limits<uint64_t>::max());
 }
 
-// Every half and both of its neighbours, as far as floats have halves.
+// Every half, as far as floats have them, and both of its neighbours.
 TEST(Convert, OnlyHalvesAndWhatIsAboveThemRoundUp) {
   for (int32_t whole = 0; whole < 1 << 22; whole += whole < 70000 ? 1 : 997) {
     const float half = static_cast<float>(whole) + 0.5f;
@@ -149,7 +147,6 @@ TEST(Pointwise, OneOperationAfterTheOther) {
   EXPECT_EQ((pointwise<uint8_t>(uint8_t{100}, 0, 3, 0)), 255);
 }
 
-// Rows with gaps are converted as single values are, for all pairs of types.
 TEST(ConvertRow, AllPairsOfTypesWithStrides) {
   const double values[] = {0, 1, -1, 0.5, 2.5, 100.75, -129, 254.5, 300, -70000, 5e9, -1e19, 1e300};
   for (int from = 0; from < static_cast<int>(DType::kNone); ++from)

@@ -16,7 +16,6 @@ struct Runs {
   Shape count, from, to;  // of runs along each axis; how far the next one lies, in bytes
 
   Runs() = default;
-  // `element`: the bytes of an element.
   Runs(const Shape& box, const Shape& from_strides, const Shape& to_strides, int64_t element);
   int64_t volume() const { return bytes * count.volume(); }
   bool operator==(const Runs&) const = default;
@@ -26,7 +25,7 @@ struct Runs {
 void copy_runs(const Runs& runs, const void* from, void* to);
 
 // Copies of several memories whose runs alternate: the output has a run of each, and then the next
-// ones. They are made together, as writing the output several times takes longer.
+// ones. They are made together, which is faster than to write the output several times.
 inline constexpr size_t kMostAlternating = 8;
 bool alternate(const Runs& runs, size_t count);  // for so many memories
 // Requires: alternate(runs, from.size()).

@@ -11,7 +11,6 @@
 namespace stoker {
 namespace {
 
-// Element by element.
 void copy_plainly(const Shape& box, const Shape& from_strides, const Shape& to_strides,
                   int64_t element, const std::byte* from, std::byte* to) {
   for (int64_t k = 0; k < box.volume(); ++k) {
@@ -66,7 +65,6 @@ TEST(CopyRuns, JoinsAxesThatFollow) {
   EXPECT_EQ(into_gaps.count, Shape{20});
 }
 
-// Stacks memories along a last axis, with gaps between their rows.
 TEST(CopyRuns, AlternatingMemories) {
   std::mt19937 random(4);
   for (const int64_t element : {1, 2, 4, 8})

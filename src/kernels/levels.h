@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plain loops, compiled for several levels of instructions and run at the best one of the CPU.
-// Thread-safe.
 //
 // Note [Levels]
-// The compiler vectorises plain loops, but only with the instructions that it may use, and the
-// product is built for every x86-64 CPU since 2009. So the functions here hold a copy of the loop
-// for each level: `flatten` makes the compiler put everything that the loop calls into the copy.
-// All levels give the same bytes, as no sum is reordered and no product is contracted
-// (cmake/flags.cmake). What needs instructions that the compiler does not find by itself uses
-// Highway instead (kernels/rows/).
+// The compiler vectorises plain loops, but only with the instructions that it may use, and we build
+// for every x86-64 CPU since 2009. So there is a copy of the loop for each level: `flatten` makes
+// the compiler put everything that the loop calls into it. All levels give the same bytes, as no
+// sum is reordered and no product is contracted (cmake/flags.cmake). What needs instructions that
+// the compiler does not find by itself uses Highway instead (kernels/rows/).
 //
-// A build with sanitizers has STOKER_ONE_LEVEL, hence one copy: it vectorises nothing, so the
-// others would be the same loop, and take most of its time to compile.
+// A build with sanitizers has STOKER_ONE_LEVEL, hence one copy: it vectorises nothing, and equal
+// copies would take most of its time to compile.
 #pragma once
 #include <cstdint>
 
@@ -47,7 +45,7 @@ void run_avx512(const Loop& loop) {
 
 }  // namespace detail
 
-// Calls loop(). It is plain arithmetic: it throws nothing and allocates nothing.
+// Calls loop(), plain arithmetic that throws nothing and allocates nothing.
 template <class Loop>
 void at_cpu_level(const Loop& loop) {
 #if defined(__x86_64__) && !defined(STOKER_ONE_LEVEL)

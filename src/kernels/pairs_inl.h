@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on vectors of words that Highway has not, or only in parts. Compiled for each target,
-// as Highway's -inl files are; not for SCALAR, which has no pairs. Pure functions; thread-safe.
+// Operations on vectors of words that Highway lacks. Compiled for each target, as Highway's -inl
+// files are; not for SCALAR, which has no pairs.
 #include <cstdint>
 #include <cstring>
 
@@ -39,7 +39,6 @@ HWY_INLINE hn::Vec<Longs> SumPairs(hn::Vec<Words> v, hn::Vec<Words> weights) {
   const auto sum = hn::ReorderWidenMulAccumulate(Longs(), v, weights, rest, rest);
   return hn::RearrangeToOddPlusEven(sum, rest);
 }
-// SumPairs(v, v_weights) + SumPairs(w, w_weights)
 HWY_INLINE hn::Vec<Longs> SumPairs(hn::Vec<Words> v, hn::Vec<Words> v_weights, hn::Vec<Words> w,
                                    hn::Vec<Words> w_weights) {
   auto rest = hn::Zero(Longs());

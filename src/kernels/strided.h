@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory addressed by positions. A value; as thread-safe as the memory that it points to.
+// Memory addressed by positions.
 #pragma once
 #include <cstddef>
 

@@ -29,8 +29,7 @@ struct CopiedAxis {
   int64_t extent, from, to;  // strides in bytes
 };
 
-// Units of `unit` bytes to copy. The order of the axes does not matter, as each knows its place in
-// the output.
+// Units of `unit` bytes to copy. Each axis knows its place in the output, so their order is free.
 struct Box {
   const std::byte* from;
   std::byte* to;
@@ -87,7 +86,6 @@ void for_each_position(const Box& box, F copy) {
   }
 }
 
-// Calls f(copy), where copy(to, from) copies one unit.
 template <class F>
 void with_unit(int64_t unit, F f) {
   const auto fixed = [&]<size_t kSize>(std::integral_constant<size_t, kSize>) {
@@ -147,7 +145,7 @@ class Shuffle {
       indices[o] = static_cast<uint8_t>(o / cell_ * outer_.from + o % cell_ / unit_ * inner_.from +
                                         o % unit_ - low + skipped);
     const Vector order = hn::Load(kBytes, indices);
-    // How many vectors can be read and written whole, as they stay in the row.
+    // How many vectors stay in the row when they are read and written whole.
     const int64_t step = outer_.from, all = outer_.extent, read_end = span(all) - kVector;
     const int64_t read = step == 0 ? all : read_end < 0 ? 0 : read_end / std::abs(step) + 1;
     const int64_t written = all * cell_ < kVector ? 0 : (all * cell_ - kVector) / cell_ + 1;

@@ -7,9 +7,9 @@
 
 namespace stoker {
 
-// Copies elements of `size` bytes to `to`, where they lie one after another, the last axis fastest.
-// Both addresses and the strides, in bytes, may be any; a stride of 0 repeats. Nothing is read that
-// lies before the first or behind the last element of a row. Requires: `to` does not overlap them.
+// Copies elements of `size` bytes to `to`, one after another, the last axis fastest. Addresses and
+// the strides, in bytes, may be any; a stride of 0 repeats. Nothing before the first or behind the
+// last element of a row is read. Requires: `to` does not overlap them.
 void copy_to_dense(const void* from, const Shape& shape, const Shape& strides, int64_t size,
                    void* to);
 

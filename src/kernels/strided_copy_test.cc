@@ -24,7 +24,7 @@ class StridedCopy : public ::testing::Test {
     return std::uniform_int_distribution<int64_t>(low, high)(rng_);
   }
 
-  // Memory that ends where the elements end, so that sanitizers see what reads beyond them.
+  // Memory ends where the elements end, so that sanitizers see what reads beyond them.
   void expect_copied(const Shape& shape, const Shape& strides, int64_t size) {
     int64_t low = 0, high = size;
     for (int a = 0; a < shape.rank; ++a) {
@@ -57,7 +57,7 @@ int64_t any_size(int64_t drawn) {
   return kSizes[drawn];
 }
 
-// Axes of dense memory in any order, each mirrored, thinned out, cut or repeated, or none of these.
+// Dense memory with axes in any order, mirrored, thinned out, cut, repeated, or none of these.
 TEST_F(StridedCopy, ViewsOfDenseMemory) {
   for (int trial = 0; trial < 4000; ++trial) {
     const int64_t size = any_size(pick(0, 13));
@@ -81,7 +81,6 @@ TEST_F(StridedCopy, ViewsOfDenseMemory) {
   }
 }
 
-// Extents around the widths of vectors and tiles.
 TEST_F(StridedCopy, Pictures) {
   for (int64_t size : {1, 2, 3, 4, 8})
     for (int64_t c : {1, 2, 3, 4, 5, 17})
@@ -104,7 +103,7 @@ TEST_F(StridedCopy, Pictures) {
         }
 }
 
-// Elements whose addresses are no multiples of their size.
+// Addresses of elements are no multiples of their size.
 TEST_F(StridedCopy, FieldsOfRecords) {
   for (int64_t size : {1, 2, 4, 8})
     for (int64_t record : {9, 13, 16, 17, 31})

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The header of NumPy's file format, as numpy.lib.format describes it. Pure; thread-safe.
+// The header of NumPy's file format, as numpy.lib.format describes it.
 //
 //   93 "NUMPY" 1:1 0:1 size:2 | text | data          the size is little-endian
 //   93 "NUMPY" 2:1 0:1 size:4 | text | data          3: the same, and the text is UTF-8
@@ -20,8 +20,8 @@ struct NpyHeader {
   int64_t data_bytes() const { return shape.volume() * size_of(dtype); }
 };
 
-// How many bytes the header takes, as the first 12 bytes say. Throws SampleError where these are no
-// array's, and for more than 1 MiB.
+// How many bytes the header takes, as the first 12 bytes say. Throws SampleError where these do not
+// begin an array, and for more than 1 MiB.
 size_t npy_header_bytes(EncodedSpan bytes);
 // Reads the header of versions 1 to 3; the bytes may end behind it. Throws SampleError where it is
 // damaged, or of a dtype that is not among ours.

@@ -8,7 +8,7 @@ namespace stoker {
 
 namespace {
 
-// Reading so many bytes too many costs less than another call.
+// It costs less to read this many bytes too many than to make another call.
 constexpr int64_t kMergedGap = 16 << 10;
 
 }  // namespace

@@ -8,8 +8,7 @@
 
 namespace stoker {
 
-// Runs of bytes that all have the same size. Runs that lie near each other in the file are one,
-// with what is between them.
+// Runs of bytes of one size. Runs near each other in the file are joined, with what lies between.
 class NpyWindow {
  public:
   // Requires: the window lies in the array and is not empty.
@@ -17,7 +16,6 @@ class NpyWindow {
 
   int64_t runs() const { return runs_; }
   int64_t run_bytes() const { return run_bytes_; }
-  // Where a run lies in the file.
   int64_t offset(int64_t run) const;
   // The window, once all runs lie in `data`, one behind the other and aligned to the dtype. Brings
   // them into this machine's byte order.

@@ -27,7 +27,6 @@ namespace {
 // The decoder's pictures may be this much wider and higher than what they show.
 constexpr uint32_t kMostBeyond = 128;
 
-// Calls use(data) for each box of a type.
 template <class Use>
 void for_each_box(ForeignBytes b, std::string_view type, const Use& use) {
   Boxes boxes(b);
@@ -66,7 +65,7 @@ class Decoder {
     if (!decoder_) throw BudgetError("the system has no memory left to decode an AVIF image");
     decoder_->maxThreads = 1;
     decoder_->ignoreExif = decoder_->ignoreXMP = AVIF_TRUE;
-    // What some writers leave out, and Pillow does not ask for either.
+    // Some writers leave these out, and Pillow does not ask for them either.
     decoder_->strictFlags &=
         ~static_cast<uint32_t>(AVIF_STRICT_PIXI_REQUIRED | AVIF_STRICT_CLAP_VALID);
     check(avifDecoderSetIOMemory(decoder_.get(), file.data(), file.size()), "header");
@@ -86,7 +85,7 @@ class Decoder {
   int channels() const { return (is_gray() ? 1 : 3) + (has_alpha() ? 1 : 0); }
   DType dtype() const { return image().depth > 8 ? DType::kUint16 : DType::kUint8; }
 
-  // As EXIF would say it. The picture is rotated first, and then mirrored.
+  // The orientation as EXIF numbers it. The picture is rotated first, and then mirrored.
   int orientation() const {
     const avifImage& i = image();
     const uint32_t angle = i.transformFlags & AVIF_TRANSFORM_IROT ? i.irot.angle & 3u : 0;
@@ -113,8 +112,7 @@ class Decoder {
                                                                        avifDecoderDestroy};
 };
 
-// What the decoder takes by itself: its tables, and the samples as YUV, twice where it adds grain
-// or joins cells.
+// What the decoder takes itself: its tables, and YUV, twice where it adds grain or joins cells.
 size_t own_memory(const Decoder& d, EncodedSpan file) {
   constexpr uint64_t kForEachDecoder = 768 << 10;
   const avifImage& i = d.image();

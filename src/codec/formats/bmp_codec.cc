@@ -34,7 +34,7 @@ constexpr ForeignBytes::Words kData = {"BMP data is damaged",
                                        "BMP data is damaged: it ends prematurely"};
 enum Compression : uint32_t { kNone = 0, kRle8 = 1, kRle4 = 2, kMasks = 3, kMasksWithAlpha = 6 };
 
-// Samples that lie somewhere in the bits of a pixel.
+// Where a sample lies in the bits of a pixel.
 struct Mask {
   uint32_t bits = 0;
   int shift = 0, count = 0;
@@ -66,7 +66,7 @@ struct Header {
   int64_t row_bytes() const { return (width * bits + 31) / 32 * 4; }
 };
 
-// `masks`: where they begin, also where others are implied.
+// `masks` is where a header with masks has them; the bytes need not be there for other headers.
 void read_masks(ForeignBytes masks, size_t size, Header& h) {
   const ForeignBytes begin = masks;
   if (h.compression == kMasks || h.compression == kMasksWithAlpha) {
@@ -143,8 +143,7 @@ Header read_header(EncodedSpan file) {
   return h;
 }
 
-// Unpacks runs of indices, row by row from the bottom, into width x height bytes. What is skipped
-// has the index 0.
+// Unpacks runs of indices, from the bottom row up, into width x height bytes. What is skipped is 0.
 class Runs {
  public:
   Runs(EncodedSpan file, const Header& h, uint8_t* indices)

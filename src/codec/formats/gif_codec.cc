@@ -152,8 +152,8 @@ class Bits {
   int held_ = 0;
 };
 
-// LZW: a code stands for the string of an earlier code and one more index. That string has been
-// written before, so that all one needs to know of a code is where.
+// LZW: a code stands for the string of an earlier code and one more index. That string was written
+// before, so its place is all that is kept of it.
 class Codes {
  public:
   static constexpr int64_t kBehind = 8;  // bytes that may be overwritten behind the indices
@@ -194,8 +194,7 @@ class Codes {
     last_.size = 0;
   }
 
-  // Writes the string of the code, as far as there is room, and learns a new one: the last string
-  // and the first index of this one.
+  // Writes the code's string as far as there is room, and learns the last one plus its first index.
   int64_t write(int code, uint8_t* indices, int64_t done, int64_t room) {
     const bool is_new = code == count_;
     if (code > count_ || (is_new && last_.size == 0)) fail("a code stands for nothing", bits_.at());

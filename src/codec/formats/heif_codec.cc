@@ -199,8 +199,7 @@ std::unique_ptr<Decoder> open(EncodedSpan file, const DecodeOptions& options) {
   return std::make_unique<Decoder>(file, !options.tolerate_corrupt);
 }
 
-// What the library takes by itself: decoded pictures as YUV and RGB, before they are turned and
-// after it.
+// What the library takes itself: pictures as YUV and RGB, before and after they are turned.
 size_t own_memory(const Decoder& d) {
   const auto pixels = static_cast<uint64_t>(std::max(d.stored_pixels(), int64_t{0}));
   return (4 << 20) + pixels * 10 * (d.dtype() == DType::kUint16 ? 2 : 1);

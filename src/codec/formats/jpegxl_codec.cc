@@ -114,8 +114,8 @@ class Reader {
   }
 
  private:
-  // Whether libjxl can write into the output. What it leaves there of a damaged picture would be
-  // more than windows get.
+  // Whether libjxl can write into the output. It cannot for a picture that may be damaged, of which
+  // it would leave more there than windows get.
   bool takes_rows() const {
     if (image_.options.tolerate_corrupt) return false;
     const ImageType type = image_.options.output_type;

@@ -31,14 +31,12 @@ namespace stoker {
 namespace {
 
 constexpr size_t kMostAtOnce = size_t{64} << 20;  // bytes that libtiff may ask for
-// What libtiff takes by itself: the tables of a codec and some rows, and for each strip or tile the
-// numbers of its place. Pixels are ours.
+// What libtiff takes itself: a codec's tables, some rows, and numbers for each strip or tile.
 constexpr size_t kOwnMemory = 1 << 20, kForEachStrip = 16;
 constexpr int kMostSamples = 64;  // of a pixel
 constexpr int64_t kLargestBand = int64_t{1} << 28;  // pixels of a tile, and of tiles side by side
 
-// The chain of directories, one for each page. Numbers have the byte order that the file begins
-// with:
+// The chain of directories, one for each page, in the byte order that the file begins with:
 //
 //   "II" or "MM", 42:2 first:4         TIFF;    directory: count:2 | entries of 12 bytes | next:4
 //   "II" or "MM", 43:2 8:4 first:8     BigTIFF; directory: count:8 | entries of 20 bytes | next:8
@@ -195,7 +193,7 @@ struct Header {
   bool is_inverted() const { return photometric == PHOTOMETRIC_MINISWHITE; }
   int channels() const { return has_palette() ? 3 : samples; }
   int colors() const { return is_ink() ? 4 : is_rgb() ? 3 : 1; }
-  // Of a pixel that is written. Alpha may be among them where only colours are wanted.
+  // How many samples of a pixel are written. Alpha may be among them where only colours are wanted.
   int kept(ImageType type) const {
     return type == ImageType::kAny || samples == colors() || (samples == colors() + 1 && !is_ink())
                ? samples
@@ -229,7 +227,7 @@ void check_kind(const Tiff& t, const Header& h) {
                     " is not supported");
 }
 
-// Of a compression of TIFF: whether it may change samples.
+// Whether a compression of TIFF may change samples.
 bool is_lossy(uint16_t compression) {
   constexpr uint16_t kLossless[] = {
       COMPRESSION_NONE,          COMPRESSION_CCITTRLE,  COMPRESSION_CCITTRLEW,
@@ -361,7 +359,7 @@ class Reader {
       std::memmove(row_ + x * to, row_ + x * from, static_cast<size_t>(to));
   }
 
-  // Of 16 or 64 bits, the nearest ones of 32.
+  // Turns floats of 16 or 64 bits into the nearest ones of 32.
   void make_floats() {
     auto* const to = reinterpret_cast<float*>(row_);
     const int64_t count = h_.width * kept_;
@@ -379,7 +377,7 @@ class Reader {
       }
   }
 
-  // Gray, not alpha.
+  // Inverts gray, not alpha.
   void invert() {
     auto* const words = reinterpret_cast<uint16_t*>(row_);
     for (int64_t i = 0; i < h_.width * h_.samples; i += h_.samples)
@@ -418,7 +416,6 @@ class Reader {
   uint8_t *band_, *row_;
 };
 
-// A file whose header was read.
 struct Page {
   Page(EncodedSpan file, int64_t number) : tiff(file, number), header(read_header(tiff)) {}
   const Tiff tiff;

@@ -202,7 +202,7 @@ class Reader {
         out_.put(h_.y + y, lines + (y - all.y) * stride, {h_.x + all.x, 1}, all.width());
   }
 
-  // All rows before the damage. Without a window, so that they are the same for all windows.
+  // Decodes all rows before the damage, without a window, so that all windows get the same rows.
   void decode_what_is_there() {
     const int64_t stride = h_.frame_width * channels_, size = stride * h_.frame_height;
     uint8_t* const lines = scratch_.array<uint8_t>(static_cast<size_t>(size));

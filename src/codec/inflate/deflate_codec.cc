@@ -26,7 +26,6 @@ const char* reason(int code) {
   }
 }
 
-// What isal_inflate_init() is told.
 uint32_t wrapper_of(Compression kind) {
   return kind == Compression::kZlib   ? ISAL_ZLIB
          : kind == Compression::kGzip ? ISAL_GZIP
@@ -106,7 +105,6 @@ class DeflateCodec final : public Inflater {
                  Arena& scratch) const override {
     auto* state = new (scratch.allocate(sizeof(inflate_state))) inflate_state;
     size_t at = 0, filled = 0;
-    // A gzip file may have several members.
     do {
       isal_inflate_init(state);
       state->crc_flag = wrapper_of(kind);

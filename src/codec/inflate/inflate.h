@@ -12,7 +12,7 @@ namespace stoker {
 
 enum class Compression : uint8_t { kLz4, kZstd, kZlib, kGzip, kDeflate };
 
-// Compressed data that is read piece by piece. One thread at a time.
+// Compressed data that is read piece by piece.
 class InflatingStream {
  public:
   virtual ~InflatingStream() = default;
@@ -44,8 +44,7 @@ std::span<const Known<Inflater>> known_codecs<Inflater>();
 // "LZ4", as it is called in the tables of codecs.
 const char* name_of(Compression kind);
 
-// The inflater of a compression. Throws SampleError, which names the missing package, where this
-// was built without it. Thread-safe.
+// Throws SampleError, which names the missing package, where this was built without the inflater.
 const Inflater& inflater_of(Compression kind);
 
 }  // namespace stoker

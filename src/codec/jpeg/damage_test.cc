@@ -123,7 +123,6 @@ TEST(JpegDamage, TablesOfAnEarlierImageAreNotUsed) {
   EXPECT_TRUE(refusal(f).says("uantization table")) << refusal(f).what;
 }
 
-// Whatever one byte becomes, the result is a picture or an error with an offset.
 TEST(JpegDamage, AnyWrongByteGivesAPictureOrAnError) {
   std::mt19937 random(11);
   int errors = 0;

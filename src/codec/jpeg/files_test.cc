@@ -75,7 +75,6 @@ TEST_F(JpegFiles, ImagenetIsUndamaged) {
   }
 }
 
-// Real pictures are plain: our own decoder makes all of them, with the bytes of libjpeg-turbo.
 TEST_F(JpegFiles, PlainOnesAreOurs) {
   std::mt19937 random(6);
   for (const char* folder : {"imagenet", "images/jpeg"})

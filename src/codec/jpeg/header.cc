@@ -68,7 +68,6 @@ void read_frame(const JpegSegment& s, JpegHeader& h, ColorSigns& color) {
   color.is_named_rgb = s.body[6] == 'R' && s.body[9] == 'G' && s.body[12] == 'B';
 }
 
-// Application segments tell colours and the orientation.
 void read_application(const JpegSegment& s, ColorSigns& color, Exif& exif) {
   constexpr std::string_view kJfif("JFIF\0", 5), kAdobe("Adobe", 5);
   const std::string_view text(reinterpret_cast<const char*>(s.body.data()), s.body.size());

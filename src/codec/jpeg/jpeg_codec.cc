@@ -124,8 +124,7 @@ class JpegCodec final : public ImageCodec {
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
     reader.skip(stored.origin[0], lines);
     read_window(reader, plan.convert, stored, lines, row_room);
-    // Most random bits decode to something, so damage may show only when the data does not end with
-    // the picture.
+    // Most random bits decode to something, so damage may show only by data behind the picture.
     reader.finish(lines);
   }
 };

@@ -79,8 +79,7 @@ TEST(JpegColor, TwoComponentsAreKeptOrRefused) {
   EXPECT_THROW(peek(f, {}), SampleError);
 }
 
-// The header that peek() read is not read again: a file that was changed since is still decoded as
-// it said.
+// The header is not read again: a file that was changed since peek() is decoded as that found it.
 TEST(JpegOrientation, IsTheOneThatPeekFound) {
   File f = make_jpeg({.orientation = 3});
   DecodeOptions as_stored;
@@ -113,7 +112,6 @@ TEST(JpegOrientation, PeekTellsTheDisplayedSize) {
   EXPECT_EQ(peek(f, as_stored).info.orientation, 6);
 }
 
-// Windows of turned pictures are compared with the whole picture, turned pixel by pixel.
 TEST(JpegOrientation, WindowsAreInDisplayedCoordinates) {
   std::mt19937 random(3);
   constexpr int kH = 37, kW = 53;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damage fails a picture where the judged window needs the data, however much of it is made: Note
-// [Judged windows] of codec/codec.h.
+// Damage fails a picture where the judged window needs the data: Note [Judged windows] (codec.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>

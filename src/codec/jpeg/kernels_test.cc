@@ -26,14 +26,12 @@ struct alignas(64) Group {
 };
 using Groups = std::vector<Group>;  // a row of blocks
 
-// What a file holds of a component.
 struct StoredComponent {
   std::vector<Groups> rows;
   uint16_t quanta[64];
   int64_t height, width;  // in samples
   int down, across;
 
-  // Its samples, in rows of `stride`.
   std::vector<uint8_t> samples(int64_t& stride) const {
     const auto groups = static_cast<int64_t>(rows[0].size());
     stride = 32 * groups;

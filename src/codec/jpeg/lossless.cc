@@ -141,7 +141,7 @@ constexpr ReadUnits kReadUnits[kPredictors] = {read_units<1>, read_units<2>, rea
                                                read_units<4>, read_units<5>, read_units<6>,
                                                read_units<7>};
 
-// As libjpeg converts, for samples of 8 or 16 bits.
+// Converts as libjpeg does, for samples of 8 or 16 bits.
 template <class T>
 void rgb_of_ycbcr(T* row, int64_t pixels) {
   static constexpr int64_t kMost = std::numeric_limits<T>::max(), kMiddle = kMost / 2 + 1;
@@ -237,7 +237,7 @@ class Reader {
     }
   }
 
-  // Returns whether it was the last one that is needed.
+  // Returns whether it was the last scan that is needed.
   bool read_scan(const JpegSegment& s) {
     const Scan scan = scan_of(s);
     const bool is_only = scan.count == static_cast<size_t>(h_.components);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lossless JPEG (process 14: SOF3, Huffman codes), which libjpeg-turbo 2.1 does not read, by our
-// own code.
+// Lossless JPEG (process 14: SOF3, Huffman codes), which libjpeg-turbo 2.1 does not read.
 #pragma once
 #include "codec/codec.h"
 #include "codec/jpeg/header.h"

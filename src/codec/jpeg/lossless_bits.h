@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Huffman codes of lossless JPEG (ITU-T T.81, annexes F and H), and the bits of a scan. Codes
-// are immutable once read; bits are for one thread at a time.
+// The Huffman codes of lossless JPEG (ITU-T T.81, annexes F and H), and the bits of a scan.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -62,7 +61,7 @@ class Codes {
     return 0;
   }
 
-  // What the bits behind a code say.
+  // The difference that the `size` bits behind a code stand for.
   static int difference_of(int bits, int size) {
     return bits < 1 << (size - 1) ? bits - (1 << size) + 1 : bits;
   }
@@ -146,7 +145,7 @@ class Bits {
     bits_ <<= count;
     held_ -= count;
   }
-  // Stops at markers and at the end of the file.
+  // Loads bits. Stops at markers and at the end of the file.
   void fill() {
     if (held_ <= 56 && file_.size() - at_ >= 8) {
       uint64_t next;

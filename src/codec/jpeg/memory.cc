@@ -7,9 +7,9 @@
 #include <cstring>
 #include <new>
 
-// libjpeg leaves it to its memory manager what this is: the coefficients of one component. They
-// are zero before they are written. A row is set to zero when it is first asked for, so that a
-// damaged file costs no more than what there is of it.
+// libjpeg leaves this type to its memory manager. Here it holds the coefficients of one component,
+// which are zero before they are written. A row is set to zero when it is first asked for, so that
+// a damaged file costs no more than what there is of it.
 struct jvirt_barray_control {
   JDIMENSION width, height;  // in blocks
   JBLOCKARRAY rows;  // null until realize()

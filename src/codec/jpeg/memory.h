@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg's memory for one picture, taken from the scratch memory of its sample. So it counts as
-// the sample's: rows on their way, and the coefficients of a picture whose data passes over it more
-// than once. One thread at a time.
+// libjpeg's memory for one picture, taken from its sample's scratch memory and so counted there:
+// rows on their way, and the coefficients of a picture whose data passes over it more than once.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -22,8 +21,7 @@ class JpegMemory : public jpeg_memory_mgr {
   // Requires: both outlive this.
   JpegMemory(jpeg_memory_mgr& before, Arena& scratch);
   jpeg_memory_mgr& before() const { return before_; }
-  // What the scratch memory threw, which could not pass through libjpeg. libjpeg is told that there
-  // is no memory (JERR_OUT_OF_MEMORY).
+  // What the scratch memory threw. libjpeg, through which it cannot pass, gets JERR_OUT_OF_MEMORY.
   const std::exception_ptr& error() const { return error_; }
 
  private:

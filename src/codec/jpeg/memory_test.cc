@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What libjpeg takes for a picture comes from the scratch memory of its sample, and what that
-// throws passes through libjpeg.
+// libjpeg takes its memory from the scratch memory, and what that throws passes through libjpeg.
 #include "codec/jpeg/memory.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +27,7 @@ size_t need_of_corner(const File& f, Arena& scratch) {
   return scratch.need();
 }
 
-// 64 coefficients of two bytes for each block. A component's blocks fill whole units of its
-// sampling.
+// 64 coefficients of two bytes for each block. Blocks fill whole units of a component's sampling.
 size_t coefficients(const test::JpegKind& k) {
   const int channels = test::channels_of(k.stored);
   int most_h = 1, most_v = 1;
@@ -72,7 +70,7 @@ TEST(JpegMemory, WhatScratchMemoryThrowsPassesThroughLibjpeg) {
   const size_t enough = coefficients(kind) + (600 << 10);
   Arena fits(SIZE_MAX, enough);
   need_of_corner(f, fits);
-  // Whatever libjpeg asks for last.
+  // Each ceiling makes another of libjpeg's requests fail.
   for (size_t ceiling = 0; ceiling < coefficients(kind); ceiling += 4 << 10) {
     Arena scratch(SIZE_MAX, ceiling);
     EXPECT_THROW(need_of_corner(f, scratch), TooLarge) << ceiling;

@@ -12,7 +12,6 @@
 
 namespace stoker::test {
 
-// What becomes of the judged window.
 struct Outcome {
   std::string error;
   int64_t offset = -1;
@@ -42,7 +41,6 @@ inline Outcome by_libjpeg(const File& f, const Window& made, const Window& judge
   return result;
 }
 
-// Whether our own decoder decodes the window by itself.
 inline bool is_ours(const File& f, const DecodeOptions& o, const Window& w) {
   const EncodedImage image = peek(f, o);
   File out(static_cast<size_t>(w.shape().volume()));

@@ -272,7 +272,7 @@ void PlainDecoder::write_colors(const uint8_t* const (&from)[3], uint8_t* to) co
   }
 }
 
-// No picture has others. So they cannot overflow either.
+// Whether all predictors fit into 16 bits, as those of pictures do; so they cannot overflow either.
 bool PlainDecoder::has_usual_predictors() {
   for (int c = 0; c < f_.count; ++c)
     if (*scan_.predictor(c) != static_cast<int16_t>(*scan_.predictor(c))) return false;

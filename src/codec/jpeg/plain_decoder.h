@@ -11,8 +11,7 @@ namespace stoker {
 
 // Fills a view in stored coordinates with the pixels that libjpeg-turbo would give, and judges so
 // many rows from the top. Returns false where the file, or what is read of it, is not an undamaged
-// plain file; then the view holds anything and nothing is said about the file. Throws what
-// `scratch` throws. Thread-safe.
+// plain file; then the view holds anything. Throws what `scratch` throws.
 [[nodiscard]] bool decode_plain_jpeg(const EncodedImage& image, const View& stored,
                                      int64_t judged_rows, Arena& scratch);
 

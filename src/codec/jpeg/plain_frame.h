@@ -6,11 +6,11 @@
 // Note [Plain files]
 // Our own decoder is for files as cameras and most programs write them: baseline, or sequential
 // with 8 bits, Huffman codes, one scan, and one component or three that hold Y, Cb, Cr or R, G, B.
-// It gives the bytes that libjpeg-turbo gives, in less time, and nothing else: whatever is unusual
-// in such a file, be it damage or only bytes between two segments, it leaves to libjpeg-turbo,
-// which decodes the file from its beginning. So what damage means is libjpeg-turbo's to say: Note
-// [Which warnings lose data] of reader.h. In turn, our own decoder must notice all that
-// libjpeg-turbo would warn of, in all rows that are judged: Note [Judged rows] of reader.h.
+// It gives the bytes that libjpeg-turbo gives, in less time. Whatever is unusual in such a file, be
+// it damage or only bytes between two segments, it leaves to libjpeg-turbo, which decodes the file
+// from its beginning and decides what damage means: Note [Which warnings lose data] of reader.h. So
+// it must notice all that libjpeg-turbo would warn of, in all rows that are judged: Note [Judged
+// rows] of reader.h.
 #pragma once
 #include <array>
 #include <cstddef>

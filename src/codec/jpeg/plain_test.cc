@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our own decoder is judged by libjpeg-turbo: the same pixels, verdicts and messages, for every
-// kind of plain file, whatever is wrong with it. No kind of plain file may be left to libjpeg-turbo
-// unnoticed.
+// Our own decoder is judged by libjpeg-turbo: the same pixels, verdicts and messages for plain
+// files with and without damage, none of which may be left to libjpeg-turbo unnoticed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +93,6 @@ TEST(PlainJpeg, EveryPlainFileIsOursWithTheBytesOfLibjpeg) {
   }
 }
 
-// Sizes of one pixel up to more than four blocks, for each sampling.
 TEST(PlainJpeg, EverySizeIsOurs) {
   for (const Sampling& sampling : kPlainSamplings)
     for (int size = 1; size <= 67; ++size) {
@@ -148,8 +146,7 @@ TEST(PlainJpeg, OtherKindsAreLeftToLibjpeg) {
       image, View::window(out.data(), DType::kUint8, all, image.type().shape, "HWC"), 21, scratch));
 }
 
-// The coefficients of a file, in natural order, component by component, rows of blocks as they lie
-// in whole MCUs.
+// The coefficients of a file in natural order, by component and rows of blocks in whole MCUs.
 std::vector<int16_t> coefficients_by_libjpeg(const File& f) {
   std::vector<int16_t> all;
   test::take_block_rows(f, [&](const jpeg_decompress_struct& c, int i, JBLOCKROW row) {
@@ -159,7 +156,7 @@ std::vector<int16_t> coefficients_by_libjpeg(const File& f) {
   return all;
 }
 
-// The same by our reader, which starts at a restart marker, if there is one, once more.
+// The same by our reader, which starts once more at a restart marker if there is one.
 struct OwnCoefficients {
   PlainFrame frame;
   Arena scratch;
@@ -228,7 +225,6 @@ TEST(PlainJpeg, CoefficientsAreThoseOfLibjpeg) {
   }
 }
 
-// A place in the middle is as good as the beginning.
 TEST(PlainJpeg, ReadingBeginsAtAnyPlace) {
   const File f = make_jpeg({.width = 200, .height = 150, .sampling = k420, .restart_interval = 9});
   OwnCoefficients own(f);
@@ -244,7 +240,6 @@ TEST(PlainJpeg, ReadingBeginsAtAnyPlace) {
     scan.start({.offset = at, .mcu = mcu});
     const int64_t x = mcu % frame.mcus_across();
     ASSERT_TRUE(scan.read(rest.mcu, x, frame.mcus_across()));
-    // The first block of Y of that MCU.
     const int64_t row = mcu / frame.mcus_across() * 2, column = 2 * x;
     const int64_t to = (column / 4) * jpeg::kGroupSize + column % 4 * 8;
     for (int k = 0; k < 64; ++k)

@@ -156,7 +156,6 @@ bool JpegReader::is_behind() const {
   return in_picture_ && !judges_all_ && c_.input_iMCU_row >= judged_mcu_rows_;
 }
 
-// Fails if the data that was lost is judged.
 void JpegReader::lose(const char* text) {
   if (tolerate_corrupt_) return;
   if (!is_behind()) fail(text);
@@ -207,9 +206,9 @@ void JpegReader::on_progress(j_common_ptr c) {
   if (d->input_scan_number > kMaxScans) self(c).fail("JPEG has more than 256 scans: refused");
 }
 
-// Puts an end marker in the place of missing data. A Huffman decoder that needs more than there was
-// then warns. Where nothing would warn (headers, arithmetic coding, missing scans), the end itself
-// is the error.
+// Puts an end marker in the place of missing data, of which a Huffman decoder that needs more
+// warns. Where nothing would warn (headers, arithmetic coding, missing scans), the end is the
+// error.
 boolean JpegReader::on_fill(j_decompress_ptr c) {
   static constexpr JOCTET kEnd[] = {0xFF, JPEG_EOI};
   JpegReader& r = self(reinterpret_cast<j_common_ptr>(c));

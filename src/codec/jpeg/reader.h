@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libjpeg-turbo behind C++: gives rows of a window of one JPEG image, and errors as SampleError.
-// One thread at a time.
 #pragma once
 #include <csetjmp>
 #include <cstddef>
@@ -17,15 +16,14 @@
 
 namespace stoker {
 
-// Of how many rows of MCUs the damage counts where so many rows of pixels are judged: Note [Judged
-// rows]. `factor` is the largest vertical sampling factor of the file's components.
+// How many rows of MCUs count where so many rows of pixels are judged: Note [Judged rows]. `factor`
+// is the largest vertical sampling factor of the file's components.
 int64_t judged_mcu_rows(int64_t rows, int64_t height, int factor);
 
 // Note [A decompressor per image]
-// A decompressor of libjpeg keeps quantisation and Huffman tables from one image to the next, so a
-// file without tables would be decoded with those of whatever the thread decoded before. A new
-// object for each image costs a fraction of a microsecond and carries nothing over, not even
-// errors.
+// A decompressor of libjpeg keeps its tables from one image to the next, so a file without tables
+// would be decoded with those of another. A new object for each image costs a fraction of a
+// microsecond and carries nothing over, not even errors.
 //
 // Note [Which warnings lose data]
 // These are errors: a premature end, a bad code, a resync, a wrong progression, and any warning
@@ -55,7 +53,7 @@ class JpegReader {
   int64_t width() const { return c_.image_width; }
   J_COLOR_SPACE stored_color() const { return c_.jpeg_color_space; }
 
-  // Judges so many rows from the top, and all data if these are all rows; so it is at first.
+  // Judges so many rows from the top, and all data if these are all rows or judge() is not called.
   // Requires: read_header() was called, start() was not.
   void judge(int64_t rows);
   // Starts delivering rows as `color`, with at least the columns [begin, end). All memory that
@@ -74,7 +72,7 @@ class JpegReader {
   void finish(uint8_t* line);
 
  private:
-  // The most scans of a progressive file. Each one goes over the whole picture.
+  // Each scan goes over the whole picture.
   static constexpr int kMaxScans = 256;
   static constexpr int kPadding = 8;
 

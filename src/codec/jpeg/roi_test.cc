@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of a JPEG is bit for bit that part of the whole picture, for every sampling, coding,
-// size and place.
+// A window of a JPEG is, bit for bit, that part of the whole picture.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -21,8 +20,7 @@ using test::Sampling;
 constexpr uint8_t kCanary = 0xA5;
 constexpr size_t kGuard = 64;
 
-// Decodes a window into memory with guards around it. Between the rows are `room` bytes, which may
-// be overwritten.
+// Decodes a window into memory with guards around it and `room` spare bytes between the rows.
 std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, const DecodeOptions& options,
                             const Window& w, const Shape& full, int64_t room = 0,
                             bool is_fast = false) {
@@ -129,7 +127,6 @@ TEST(JpegWindow, IsThatPartOfTheWhole) {
   }
 }
 
-// Every position, for the sampling that everyone uses and for unusual ones.
 TEST(JpegWindow, IsThatPartOfTheWholeAtEveryPosition) {
   for (const Sampling& sampling : kColor)
     for (const bool progressive : {false, true}) {
@@ -149,8 +146,7 @@ TEST(JpegWindow, IsThatPartOfTheWholeAtEveryPosition) {
     }
 }
 
-// libjpeg smooths block borders while coefficients are missing, as in a progressive file that was
-// cut behind an early scan.
+// libjpeg smooths block borders while coefficients are missing, as in a cut progressive file.
 TEST(JpegWindow, IsThatPartOfTheWholeWhereBlocksAreSmoothed) {
   for (const Sampling& sampling : {kColor[0], kColor[3]}) {
     const auto jpeg =

@@ -79,7 +79,6 @@ void scatter(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, in
   }
 }
 
-// Files with other numbers of components are rare, so this need not be fast.
 void scatter_many(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, int64_t count) {
   const int64_t channels = out.shape[2];
   for (int64_t r = 0; r < count; ++r)
@@ -91,8 +90,7 @@ void scatter_many(const uint8_t* lines, int64_t pitch, const View& out, int64_t 
 
 }  // namespace
 
-// CMYK is read as Adobe stores it, inverted, with or without a marker that says so, as every other
-// reader does.
+// CMYK is read as Adobe stores it, inverted, whether a marker says so or not, as all readers do.
 ColorPlan plan_color(J_COLOR_SPACE stored, ImageType type) {
   if (stored == JCS_CMYK || stored == JCS_YCCK) return {JCS_CMYK, cmyk_converter(type)};
   if (stored == JCS_UNKNOWN) return {JCS_UNKNOWN};

@@ -18,7 +18,6 @@ inline constexpr int kRows = 16;  // written at once, so that a turned picture i
 // Turns a row of a decoder into what was asked for, in place. The row never gets more channels.
 using ConvertRow = void (*)(uint8_t* row, int64_t pixels);
 
-// How a file becomes pixels of a type.
 struct ColorPlan {
   J_COLOR_SPACE decoded;  // what the decoder makes
   ConvertRow convert = nullptr;  // what then remains to be done
@@ -31,15 +30,14 @@ void scatter_rows(const uint8_t* lines, int64_t pitch, const View& out, int64_t 
 // Whether the pixels of a row of `out` lie one behind the other.
 bool has_plain_rows(const View& out);
 
-// Takes the rows of a view in stored coordinates one by one, from the first on. One thread at a
-// time.
+// Takes the rows of a view in stored coordinates one by one, from the first on.
 class RowWriter {
  public:
-  // Requires: the view's memory and scratch outlive this.
+  // Requires: the view's memory and `scratch` outlive this.
   RowWriter(const View& out, ConvertRow convert, int channels, Arena& scratch);
   // Where the decoder has to write the next row: the view's columns, and nothing behind them.
   uint8_t* next();
-  // The row was written. Those that do not lie in the view are passed on to it in groups.
+  // To be called once the row was written. Rows beside the view are copied into it in groups.
   void written();
 
  private:

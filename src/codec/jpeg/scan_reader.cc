@@ -14,7 +14,7 @@ namespace {
 
 // Large against an MCU, small against a cache.
 constexpr int64_t kLoaded = 32 << 10;
-// A reader may be so far behind the end of the data without having used what follows it.
+// How far a reader may be behind the end of the data without having used what follows it.
 constexpr int64_t kAhead = 8;
 constexpr int64_t kZeros = jpeg::kMostBytesOfMcu + kAhead;
 constexpr int64_t kBuffer = jpeg::kMostBytesOfMcu + kLoaded + jpeg::kUnstuffSlack + kZeros;
@@ -42,7 +42,7 @@ void ScanReader::load_from(size_t offset) {
   load();
 }
 
-// Puts more data behind what is not used yet, which is less than an MCU may need.
+// Loads more data behind what is not used yet, which is less than an MCU may need.
 void ScanReader::load() {
   const auto kept = std::max<int64_t>(end_ - reader_.next, 0);
   std::memmove(buffer_, reader_.next, static_cast<size_t>(kept));

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The MCUs of a plain file, one behind the other: free of stuffing and of restart markers. One
-// thread at a time.
+// The MCUs of a plain file, one behind the other: free of stuffing and of restart markers.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -27,12 +26,10 @@ class ScanReader {
  public:
   // Requires: bytes, frame and scratch outlive this, and scratch is not reset.
   ScanReader(std::span<const uint8_t> bytes, const PlainFrame& frame, Arena& scratch);
-  // Goes to a place.
   void start(const ScanPlace& place);
   int32_t* predictor(int component) { return &predictors_[static_cast<size_t>(component)]; }
 
-  // Reads as many MCUs of a row, as jpeg::read_mcus(). Returns false at anything that is not as in
-  // undamaged plain files.
+  // Reads MCUs of a row, as jpeg::read_mcus(). False at what undamaged plain files do not have.
   [[nodiscard]] bool read(const jpeg::Mcu& mcu, int64_t begin, int64_t end);
   // Whether the last MCU of the picture, which was read, is followed by the end of the file's data.
   [[nodiscard]] bool is_at_end();

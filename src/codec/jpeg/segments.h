@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The marker segments of a JPEG file. Pure functions; thread-safe.
+// The marker segments of a JPEG file.
 //
 //   FF D8 | FF marker size:2 | body | FF marker size:2 | body | ... | FF DA size:2 | body | data
 //   of a scan | ... | FF D9
@@ -48,7 +48,7 @@ struct JpegSegment {
   std::span<const uint8_t> body;
   bool is_whole = true;
 
-  // The body, to read. Places are its own, so whoever reads looks first whether it is long enough.
+  // The body, with offsets of its own: callers check first that it is long enough.
   ForeignBytes fields() const { return {body, ByteOrder::kBig}; }
   size_t end() const { return at + 4 + body.size(); }  // Requires: it has a length
 };

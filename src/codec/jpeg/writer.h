@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels become a JPEG file, to look at what a pipeline makes. Thread-safe.
+// Pixels become a JPEG file, to look at what a pipeline makes.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,8 +15,7 @@ struct JpegPicture {
 };
 
 // Baseline, with chroma of half the resolution if `subsampled`. Throws Error where libjpeg refuses
-// the picture, such as one without pixels or with a side above 65,500. Requires: 1 <= quality <=
-// 100.
+// the picture, such as one with a side of 0 or above 65,500. Requires: 1 <= quality <= 100.
 std::vector<uint8_t> write_jpeg(const JpegPicture& picture, int quality, bool subsampled);
 
 }  // namespace stoker

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies behind the first header of a JPEG 2000 code stream: what it takes to decode it, and how
-// far it is whole. One thread at a time.
+// What it takes to decode a JPEG 2000 code stream behind its first header, and how far it is whole.
 #pragma once
 #include <cstring>
 #include <string>
@@ -34,10 +33,9 @@ class Needs {
     add_levels(b, has_precincts);
   }
 
-  // To decode an area of so many rows and columns.
+  // To decode an area of this size.
   size_t bytes(int64_t height, int64_t width) const {
-    // The tables of each tile, and what was read of it; of one tile its precincts, code blocks and
-    // packets.
+    // The tables of each tile and what was read; of one its precincts, code blocks and packets.
     double n = 1 << 20;
     n += static_cast<double>(h_.tiles()) * (14000 + 1200 * components());
     n += 2 * static_cast<double>(h_.stream.size()) + static_cast<double>(kAtOnce);
@@ -81,7 +79,7 @@ class Needs {
   double side(int64_t whole, int r) const {
     return static_cast<double>((whole >> (levels_ - r)) + 1);
   }
-  // How many precincts or blocks, whose side has an exponent, a side may touch.
+  // How many precincts or code blocks, with sides of 2^exponent, a side may touch.
   static double count(double side, int exponent) {
     return static_cast<double>(static_cast<int64_t>(side) >> std::max(exponent, 0)) + 2;
   }

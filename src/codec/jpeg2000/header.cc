@@ -55,7 +55,7 @@ struct Said {
   std::optional<ForeignBytes> palette, map, meaning;
 };
 
-// Colours are as many channels as they are, where the file gives a profile or none.
+// The channels are taken for plain colours where the file gives a profile, or nothing.
 Colour colour_of(ForeignBytes b) {
   const int method = b.u8();
   b.skip(2);
@@ -81,7 +81,7 @@ void read_jp2_header(ForeignBytes b, Said& said) {
   boxes.require_end();
 }
 
-// The code stream within the boxes of a file. What the header says goes to `said`.
+// The code stream in the boxes of a file. Puts into `said` what the header says.
 ForeignBytes find_code_stream(ForeignBytes file, Said& said) {
   Boxes boxes(file);
   for (Box box; boxes.next(box);) {

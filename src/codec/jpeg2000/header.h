@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The headers of JPEG 2000: the boxes of JP2 and the first segment of a code stream. Pure
-// functions; thread-safe.
+// The headers of JPEG 2000: the boxes of JP2 and the first segment of a code stream.
 //
 //   a file:         boxes (codec/boxes.h): "jP  " | "ftyp" | "jp2h" | ... | "jp2c": a code stream
 //   "jp2h":         boxes: "ihdr", "colr", and perhaps "pclr", a palette, "cmap", what its columns
@@ -23,7 +22,6 @@ namespace stoker::jpeg2000 {
 
 inline constexpr size_t kMostChannels = 4;
 
-// The bytes of a file, as they are read here.
 inline constexpr ForeignBytes::Words kWords = {"JPEG 2000 header is damaged",
                                                "JPEG 2000 header is damaged: it ends prematurely"};
 inline ForeignBytes foreign(EncodedSpan file) { return {file, ByteOrder::kBig, kWords}; }
@@ -80,7 +78,6 @@ struct Header {
 
 // Whether a code stream begins here, without a file around it.
 bool is_code_stream(EncodedSpan b);
-// Throws SampleError.
 Header read_header(EncodedSpan file);
 
 }  // namespace stoker::jpeg2000

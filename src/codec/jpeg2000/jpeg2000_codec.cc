@@ -33,8 +33,8 @@ namespace {
 // The library's decoder of a code stream that is in memory.
 class Decoder {
  public:
-  // The length of 4 bytes at `wrong_length` is read as 0, which stands for all that is left: the
-  // library takes as much memory as a length says.
+  // The 4 bytes at `wrong_length` are read as 0, which stands for all that is left: the library
+  // takes as much memory as a length says.
   Decoder(EncodedSpan stream, bool is_strict, size_t wrong_length)
       : bytes_(stream), wrong_length_(wrong_length) {
     if (!codec_ || !stream_) throw_no_memory();
@@ -120,7 +120,7 @@ class Decoder {
   std::unique_ptr<opj_image_t, By<opj_image_destroy>> image_;
 };
 
-// R, G and B of full-range Y, Cb and Cr, in place, with the rounding of Pillow's conversion.
+// Makes RGB of full-range YCbCr in place, with the rounding of Pillow's conversion.
 template <class T>
 void make_rgb(T* row, int64_t step, int64_t pixels) {
   constexpr int kMost = std::numeric_limits<T>::max(), kHalf = kMost / 2 + 1;
@@ -156,7 +156,7 @@ class Rows {
 
   PixelWriter& out() { return out_; }
 
-  // Writes what is wanted of the area that was decoded, which begins and ends here on the grid.
+  // Writes what is wanted of the area that was decoded, which `area` gives on the grid.
   void put(const opj_image_t& image, const View& out, const Window& area) {
     const int64_t x = std::max(out.origin[1], area.begin[1]);
     const int64_t end_x = std::min(out.origin[1] + out.shape[1], area.end[1]);
@@ -170,7 +170,7 @@ class Rows {
   }
 
  private:
-  // Of a component, the samples that a row of pixels shows.
+  // The samples of a component that a row of pixels shows.
   struct Samples {
     const int32_t* data;
     int64_t begin, count;  // the first one's number on the grid
@@ -196,7 +196,7 @@ class Rows {
     if (h_.colour == Colour::kYcc) make_rgb(row, static_cast<int64_t>(h_.channels), pixels);
   }
 
-  // Of components whose samples are the pixels' values.
+  // For components whose samples are the pixels' values.
   template <class T, size_t kChannels>
   void interleave(const opj_image_t& image, T* row, int64_t y, int64_t x, int64_t pixels) const {
     std::array<const int32_t*, kChannels> from;
@@ -296,14 +296,13 @@ class Reader {
   }
 
  private:
-  // The first sample that has a part in a pixel lies before it, if a component has fewer samples.
+  // Adds the sample before. Where a component has fewer samples, that has a part in the pixel.
   Window with_margin(Window w) const {
     w.begin[0] = std::max<int64_t>(w.begin[0] - margin_y_, 0);
     w.begin[1] = std::max<int64_t>(w.begin[1] - margin_x_, 0);
     return w;
   }
 
-  // Whether what was decoded is what was asked for.
   bool holds(const opj_image_comp_t& got, const Component& k, const Window& w) const {
     const auto first = [](int64_t at, uint32_t step) { return (at + step - 1) / step; };
     return got.data && got.x0 == first(h_.x0 + w.begin[1], k.dx) &&

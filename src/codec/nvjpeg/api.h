@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of nvJPEG's binary interface that we use, declared here so that no build needs nvJPEG's
-// header. The values are those of nvJPEG 12.1 and later. header_test.cc compares them with the real
-// header where that exists.
+// header. Values are those of nvJPEG 12.1 and later; header_test.cc compares them with that header.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -42,7 +41,6 @@ struct Allocator {
   void* context;
 };
 
-// Opaque, as in the library.
 struct InstanceObject;
 struct StateObject;
 struct DecoderObject;

@@ -8,8 +8,7 @@ namespace stoker::nvjpeg {
 
 namespace {
 
-// A pinned buffer grows with the largest picture that it has held. A buffer larger than this is not
-// kept for the next picture.
+// A pinned buffer grows to its largest picture. One above this size is not kept for the next.
 constexpr size_t kMostKept = 32 << 20;
 
 }  // namespace

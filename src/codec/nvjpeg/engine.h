@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvJPEG on one GPU with one way of upsampling chroma: its handles, and the objects that pictures
-// take and give back.
+// nvJPEG on one GPU with one way of upsampling chroma: its handles, and the objects of pictures.
 #pragma once
 #include <array>
 #include <map>
@@ -15,7 +14,6 @@ namespace stoker::nvjpeg {
 struct PictureObjects {
   Owned<BitstreamHandle> bitstream;
   Owned<ParamsHandle> params;
-  // Unused for pictures of the hardware engine.
   Owned<PinnedHandle> pinned;
   std::array<Owned<StateHandle>, 2> states;  // kHybrid, kGpuHybrid; made at first use
   bool is_spoilt = false;
@@ -25,9 +23,9 @@ struct PictureObjects {
 // The hardware engine writes when it is called and not in the stream's order (H100, nvJPEG 12.3 to
 // 13.2; only a wait on the host prevents it: github.com/meta-pytorch/torchcodec/pull/1634). Memory
 // from a stream may still be in use until the stream has come to its allocation. So the engine
-// writes into memory that nothing uses, and the pictures are copied from there to their places in
-// the stream's order. This memory belongs to the objects of the call, and is unused again when the
-// stream has passed the call. The host waits for the stream only where such memory is made.
+// writes into memory that nothing uses, and the pictures are copied from there in the stream's
+// order. This memory belongs to the objects of the call, and is unused again when the stream has
+// passed the call. The host waits for the stream only where such memory is made.
 
 // What one call of the hardware engine needs until the device is done with it.
 struct BatchObjects {
@@ -64,13 +62,11 @@ class Engine {
   void put(std::unique_ptr<PictureObjects> objects);
   void put(std::unique_ptr<BatchObjects> objects) { batch_objects_.put(std::move(objects)); }
 
-  // The buffer that pictures on this stream share, one after the other, until trim(). Requires: the
-  // stream outlives this.
+  // The buffer that pictures on this stream share until trim(). Requires: the stream outlives this.
   DeviceHandle device_buffer(const Stream& stream);
-  // Frees the objects that no picture uses.
   void drop_idle();
-  // Frees those objects and the buffers of streams. Requires: no other thread enqueues pictures
-  // now; enqueued pictures may be unfinished.
+  // Frees idle objects and the buffers of streams. Requires: no other thread enqueues pictures now;
+  // enqueued ones may be unfinished.
   void trim();
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects of the stand-in for nvJPEG. One thread at a time uses an object, except for an
-// instance of nvJPEG.
+// The objects of the stand-in for nvJPEG. All but an instance are for one thread at a time.
 #pragma once
 #include <atomic>
 

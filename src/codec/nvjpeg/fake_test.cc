@@ -76,7 +76,7 @@ Status dropped(Handle handle, const char* where) {
   return noted(where);
 }
 
-// Fills frame and channels. Returns false where there is no frame header.
+// Fills frame and channels. False where there is no frame header.
 bool read_frame(Bitstream& b) {
   const test::File& f = b.file;
   for (size_t at = 2; at + 10 < f.size() && f[at] == 0xFF; at += 2 + f[at + 2] * 256 + f[at + 3]) {
@@ -111,7 +111,6 @@ void copy_rows(const void* from, size_t row, size_t rows, Image to) {
     std::memcpy(to.channel[0] + y * to.pitch[0], static_cast<const char*>(from) + y * row, row);
 }
 
-// The functions, named as the members of Functions.
 struct Call {
   static Status get_property(int property, int* value) {
     *value = nvjpeg().version[property];
@@ -365,8 +364,7 @@ struct Call {
       if (test::refusal(file, options_for(p->format)).what != "no error") return kBadJpeg;
     }
     for (int i = 0; i < batch; ++i) {
-      // Bytes may be read and pixels written at any time between the call and the moment when the
-      // stream has passed it.
+      // Bytes may be read and pixels written at any time until the stream has passed the call.
       const auto decode = [from = data[i], size = sizes[i], to = images[i], picture = pictures[i]] {
         const test::File file(from, from + size);
         const DecodeOptions o = options_for(picture.format);

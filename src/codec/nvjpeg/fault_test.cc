@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes wrong around nvJPEG: a library that is missing or too old, and errors of each of its
-// calls.
+// What goes wrong around nvJPEG: a library that is missing or too old, and errors of every call.
 #include <cstdlib>
 
 #include "codec/nvjpeg/testing.h"
@@ -67,7 +66,7 @@ TEST_F(NvJpegFaults, ALibraryOfSomethingElse) {
 TEST_F(NvJpegFaults, SaysWhereItLooked) {
   EXPECT_EQ(nvjpeg::system_names(),
             (std::vector<std::string>{"libnvjpeg.so.13", "libnvjpeg.so.12"}));
-  // No system has libraries of these names, which replace those that a system may have.
+  // No system has libraries of these names.
   EXPECT_EQ(
       nvjpeg::open_library({"/packages"}, {"libabsent.so.13", "libabsent.so.12"}).missing,
       "no nvJPEG was found (looked for libabsent.so.13, libabsent.so.12, "
@@ -109,7 +108,6 @@ TEST_F(NvJpegFaults, APictureThatFailsInPrepareIsTheCpus) {
   }
 }
 
-// Good pictures after a bad one have objects of their own.
 TEST_F(NvJpegFaults, WhatNvJpegFailedOnIsNotUsedAgain) {
   for (const Asked* asked : {&hybrid(), &hardware()})
     for (const char* function : {"nvjpegJpegStreamParse", "nvjpegDecodeJpegHost",
@@ -205,8 +203,7 @@ TEST_F(NvJpegFaults, ForWantOfPageLockedMemoryWhatIsIdleIsGivenBack) {
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], before + 3);
 }
 
-// What was enqueued before the memory ran out is still running. Its objects come back after the
-// stream has passed them, and none are lost.
+// What was enqueued before the memory ran out is still running; its objects come back after it.
 TEST_F(NvJpegFaults, WhatFailsHalfWayStrandsNothing) {
   const Asked larger{make_jpeg({.width = 90, .height = 80}), {}, {}, with_share(0)};
   Batch b = prepare_all({hybrid(), hardware(), larger});

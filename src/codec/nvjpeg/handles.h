@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of nvJPEG with an owner, nvJPEG's memory, and lists of objects that wait for their next
-// use.
+// Objects of nvJPEG with an owner, nvJPEG's memory, and lists of objects between two uses.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -22,14 +21,13 @@ struct Refusal {
   Status status;
 };
 
-// Throws Refusal, but BudgetError where memory is missing, because a lack of memory must not change
-// who decodes a picture.
+// Throws Refusal, or BudgetError where memory is missing, which must not change who decodes.
 inline void check(Status status) {
   if (status == kAllocatorFailure)
     throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
   if (status != kSuccess) throw Refusal{status};
 }
-// The same for a call with an object. Once nvJPEG has failed on an object, it may be useless.
+// The same for a call with an object, which may be useless once nvJPEG has failed on it.
 inline void check(Status status, bool& is_spoilt) {
   is_spoilt |= status != kSuccess;
   check(status);
@@ -65,8 +63,7 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Objects between two uses. A T has `bool is_spoilt`; spoilt objects are not used again.
-// Thread-safe.
+// Objects between two uses; those with `is_spoilt` are not used again. Thread-safe.
 template <class T>
 class Idle {
  public:
@@ -92,14 +89,12 @@ class Idle {
   }
 
  private:
-  // No object is destroyed under it. That can wait for the device, whose host calls put objects
-  // here.
+  // No object is destroyed under it: that may wait for the device, whose host calls come here.
   Mutex mutex_;
   std::vector<std::unique_ptr<T>> all_ STOKER_GUARDED_BY(mutex_);
 };
 
-// Where nvJPEG gets memory: from a budget for the device's memory, and from a pool of pinned memory
-// for the host's. Thread-safe.
+// Where nvJPEG gets memory: a budget for the device's, a pinned pool for the host's. Thread-safe.
 class Memory {
  public:
   explicit Memory(std::shared_ptr<const DeviceBudget> budget);
@@ -107,9 +102,8 @@ class Memory {
   Allocator* pinned() { return &pinned_; }
   void trim() { host_memory_.trim(); }
 
-  // While this object lives, the calling thread works for this stream: memory that it asks for is
-  // ordered there. Where the memory is used `at_once`, without regard to what the stream still has
-  // to do, the host waits for the stream.
+  // While this lives, the calling thread works for this stream: memory that it asks for is ordered
+  // there. Where it is used `at_once`, out of that order, the host waits for the stream.
   class For {
    public:
     explicit For(Stream& stream, bool at_once = false);

@@ -43,7 +43,6 @@ static_assert(offsetof(Allocator, context) == offsetof(nvjpegDevAllocatorV2_t, d
 static_assert(sizeof(Allocator) == sizeof(nvjpegPinnedAllocatorV2_t));
 static_assert(offsetof(Allocator, context) == offsetof(nvjpegPinnedAllocatorV2_t, pinned_ctx));
 
-// The library beside that header opens without a GPU.
 TEST(NvJpegHeader, TheLibraryHasAllFunctions) {
   setenv("STOKER_NVJPEG", STOKER_NVJPEG_LIBRARY, 1);
   const FoundLibrary found = open_library({});

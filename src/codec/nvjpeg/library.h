@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens nvJPEG where it is installed. Thread-safe.
+// Opens nvJPEG where it is installed.
 #pragma once
 #include <functional>
 #include <memory>
@@ -41,7 +41,6 @@ struct FoundLibrary {
 FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
                           const std::string& place);
 
-// The names that systems have for it, the best one first.
 std::vector<std::string> system_names();
 
 // Opens the library that the environment variable STOKER_NVJPEG names. Without it, opens one of

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kFailed = cudaErrorMemoryAllocation;
 
-// Calls take() for the library, through which no exception may pass.
+// Turns exceptions, which may not pass through the library, into its status.
 template <class Take>
 int taken(void** p, Take take) {
   try {
@@ -63,8 +63,7 @@ void* Memory::allocate(size_t bytes) {
   MutexLock one_at_a_time(stream_mutex_);
   std::shared_ptr<Buffer> buffer = budget_->try_acquire(*stream_, bytes);
   if (!buffer) return nullptr;
-  // Any stream may use the memory then. This happens only when an object is made, never while
-  // pictures are enqueued.
+  // Any stream may use the memory then. This happens only where an object is made.
   stream_->synchronize();
   return keep(std::move(buffer));
 }

@@ -16,7 +16,6 @@ namespace {
 
 class NvJpeg final : public DeviceDecoder {
  public:
-  // Throws what Engine's constructor throws.
   NvJpeg(std::shared_ptr<const DeviceBudget> memory, std::shared_ptr<const Library> library)
       : memory_(std::move(memory)),
         index_(memory_->device().index()),
@@ -106,8 +105,8 @@ class NvJpeg final : public DeviceDecoder {
                             : call.set_roi(params, w.x, w.y, w.columns, w.rows));
   }
 
-  // Chooses to decode the wanted window or the whole picture, as Note [Windows of nvJPEG] says.
-  // supports() is asked about the choice. Returns false when even the whole is not supported.
+  // Chooses between the wanted window and the whole picture: Note [Windows of nvJPEG]. Asks
+  // supports() about the choice. Returns false when even the whole is not supported.
   template <class Supports>
   static bool choose_window(Prepared& p, Supports supports) {
     set_window(p, true);
@@ -160,8 +159,7 @@ class NvJpeg final : public DeviceDecoder {
     auto p = begin(engine, engine->take_objects(), wish, is_large ? kGpuHybrid : kHybrid);
     Lease& lease = *p->lease;
     PictureObjects& objects = *lease.objects;
-    // Coefficients take two bytes each. Those of chroma have half the resolution or less in most
-    // pictures.
+    // Two bytes for each coefficient; chroma has half the resolution or less in most pictures.
     const auto coefficients = static_cast<size_t>(wish.pixels() * (wish.has_chroma ? 3 : 2));
     lease.keep(r.image.bytes, is_large ? r.image.bytes.size() : coefficients, pool);
     const Functions& call = engine->call();
@@ -213,7 +211,7 @@ class NvJpeg final : public DeviceDecoder {
     }
     for (const auto& [key, group] : groups) {
       if (decode_batch(stream, jobs, group, held)) continue;
-      // One of them failed. Each is tried alone, so that its result does not depend on the others.
+      // One of them failed. Each is tried alone, so that no result depends on other pictures.
       for (size_t k : group)
         if (group.size() == 1 || !decode_batch(stream, jobs, {k}, held)) refused.push_back(k);
     }

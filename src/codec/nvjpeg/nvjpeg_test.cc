@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code around nvJPEG, against the stand-ins for nvJPEG and CUDA. It shows nothing about GPUs or
-// nvJPEG's pixels.
+// The code around nvJPEG, against the stand-ins for nvJPEG and CUDA.
 #include "codec/nvjpeg/nvjpeg.h"
 
 #include <thread>
@@ -16,7 +15,6 @@ using nvjpeg::kGpuHybrid;
 using nvjpeg::kHardware;
 using nvjpeg::kHybrid;
 
-// Files of odd sizes with every sampling, in gray and colour.
 std::vector<File> files() {
   std::vector<File> all;
   for (int i = 0; i < 12; ++i) {
@@ -204,8 +202,8 @@ TEST_F(NvJpeg, TwoDecodesOfOnePicture) {
   }
 }
 
-// Objects come back only when the stream has passed them, however early their pictures go. No call
-// waits for the device once the hardware engine has memory for as many steps as are enqueued.
+// Objects come back only when the stream has passed them. No call waits for the device once the
+// hardware engine has memory for as many steps as are enqueued.
 TEST_F(NvJpeg, ObjectsComeBackBehindTheStream) {
   for (float share : {0.0f, 1.0f, 0.5f}) {
     const std::vector<Asked> all = with(with_share(share));
@@ -278,7 +276,6 @@ TEST_F(NvJpeg, TrimGivesBackWhatNoPictureUses) {
   EXPECT_EQ(memory_->in_use(), 0u);
   EXPECT_EQ(device().usage().in_use, 0u);
   EXPECT_EQ(device().usage().pinned, 0u);
-  // The work of these batches is still to come.
   Batch prepared = prepare_all(all), enqueued = prepare_all(all);
   fake::cuda().waits = true;
   EXPECT_TRUE(decoder().decode(*stream_, enqueued.jobs).empty());

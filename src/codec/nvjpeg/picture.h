@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pictures hold on their way through nvJPEG: Note [What pictures hold] of nvjpeg.h. One thread
-// at a time, with the GPU current. Any thread may destroy them, also one that runs a stream's host
-// calls.
+// What pictures hold on their way through nvJPEG: Note [What pictures hold] of nvjpeg.h. Used with
+// the GPU current, but destroyed by any thread, also one that runs a stream's host calls.
 #pragma once
 #include "codec/nvjpeg/engine.h"
 #include "codec/nvjpeg/wish.h"
@@ -42,7 +41,6 @@ inline const Prepared& prepared(const DecodeJob& job) {
   return static_cast<const Prepared&>(*job.prepared);
 }
 
-// One call of the hardware engine.
 struct HardwareBatch {
   std::shared_ptr<Engine> engine;
   OutputFormat format = kRgbInterleaved;
@@ -63,8 +61,7 @@ struct HardwareBatch {
   void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }
 };
 
-// Where nvJPEG writes a job's pixels: to their place, or to memory from which they are copied
-// there.
+// Where nvJPEG writes a job's pixels: to their place, or to memory from which they are copied.
 class Target {
  public:
   // `staging` is memory for bytes_of(job), or null.
@@ -72,7 +69,7 @@ class Target {
   // The bytes that nvJPEG writes, up to where the next picture may begin.
   static size_t bytes_of(const DecodeJob& job);
   Image& image() { return image_; }
-  // Enqueues the copy to the pixels' place, where nvJPEG writes elsewhere. Throws DeviceError.
+  // Enqueues the copy, if there is one. Throws DeviceError.
   void finish() const;
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the nvJPEG code share: a decoder over the stand-ins, pictures that go through
-// it, and a check that everything is given back. One thread at a time.
+// What the tests of the nvJPEG code share.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -68,7 +67,6 @@ class NvJpegTest : public testing::Test {
     std::fill(copy.file.begin(), copy.file.end(), uint8_t{0});
     return p;
   }
-  // The pixels that the CPU gives.
   static File expected(const Asked& a) { return decode(a.file, a.options, request_of(a).window); }
 
   struct Batch {
@@ -103,7 +101,6 @@ class NvJpegTest : public testing::Test {
       EXPECT_TRUE(b.out[i] == expected(all[i])) << "picture " << i;
   }
 
-  // Options that send a share of the pictures to the hardware engine; 0 sends none.
   static DeviceDecodeOptions with_share(float share) {
     DeviceDecodeOptions o;
     o.hardware_share = share;

@@ -12,8 +12,7 @@ namespace stoker::nvjpeg {
 
 namespace {
 
-// True when the data ends with an end marker, behind which there may be zeros that writers pad
-// with. Otherwise the data may be cut off.
+// Whether an end marker ends the data but for zeros that writers pad with. Else it may be cut off.
 bool has_end(EncodedSpan bytes) {
   while (!bytes.empty() && bytes.back() == 0) bytes = bytes.first(bytes.size() - 1);
   return bytes.size() >= 2 && bytes[bytes.size() - 2] == 0xFF && bytes.back() == 0xD9;

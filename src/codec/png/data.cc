@@ -48,7 +48,6 @@ const uint8_t* PngData::take(int64_t bytes) {
   return std::exchange(first_, first_ + bytes);
 }
 
-// Fills the buffer, or stops where the data fails.
 void PngData::inflate() {
   const size_t kept = static_cast<size_t>(last_ - first_);
   std::memmove(buffer_, first_, kept);
@@ -83,7 +82,7 @@ uint8_t* PngData::inflate_to(uint8_t* to, size_t room) {
   return state_->next_out;
 }
 
-// The data is that of the chunks that follow each other. A chunk of no bytes is one, too.
+// The data is that of neighbouring chunks, some of which may be empty.
 bool PngData::next_chunk() {
   const std::optional<PngChunk> c = png_chunk_at(file_, next_);
   failed_at_ = std::min(next_, file_.size());

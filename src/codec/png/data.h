@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of a PNG's IDAT chunks, inflated by ISA-L in the order in which it is asked for. One
-// thread at a time.
+// The data of a PNG's IDAT chunks, inflated by ISA-L in the order in which it is asked for.
 #pragma once
 #include <isa-l/igzip_lib.h>
 
@@ -26,8 +25,7 @@ class PngData {
 
   // The next bytes, valid until the next call; 8 more can be read. Null when the data fails before.
   const uint8_t* take(int64_t bytes);
-  // Judges what follows the picture's last byte: the end of the data and its checksum. False when
-  // that fails.
+  // Judges the end of the data, behind the picture, and its checksum. False when that fails.
   bool finish();
   // Why take() or finish() failed.
   [[noreturn]] void raise() const;

@@ -70,7 +70,7 @@ void read_palette(const PngChunk& c, PngHeader& h) {
   h.palette = c.data.first(3 * std::min(entries, size_t{1} << h.depth));
 }
 
-// A chunk of another size, or one out of its place, is as if it were not there.
+// A chunk of a wrong size or in a wrong place is ignored.
 void read_transparency(const PngChunk& c, PngHeader& h) {
   if (h.has_alpha || !h.transparency.empty() || c.data.empty()) return;
   const bool fits = h.has_palette ? c.data.size() <= h.palette.size() / 3
@@ -108,8 +108,8 @@ std::string inflated(EncodedSpan stream, size_t most) {
   return text;
 }
 
-// The bytes of a profile that a text holds as ImageMagick writes it: three lines, the last of which
-// is the size, and then hexadecimal digits in lines. Empty if it is anything else.
+// The bytes of a profile as ImageMagick writes it as text: three lines, the last of which is the
+// size, and then lines of hexadecimal digits. Empty if it is anything else.
 std::vector<uint8_t> profile_of(std::string_view text) {
   for (int line = 0; line < 3; ++line) {
     const size_t end = text.find('\n');
@@ -129,7 +129,7 @@ std::vector<uint8_t> profile_of(std::string_view text) {
   return bytes;
 }
 
-// What tells how the picture wants to be turned. Metadata may also stand behind the pixels.
+// What tells how to turn the picture. It may also stand behind the pixels.
 class Metadata {
  public:
   // Requires: the chunk is whole.
@@ -142,7 +142,7 @@ class Metadata {
     if (is_profile(c) && c.has_right_sum()) profile_ = c;
   }
 
-  // An old text with EXIF counts where there is no chunk of it; the last one does.
+  // Without a chunk of EXIF, the last old text with EXIF counts.
   int orientation() {
     if (!has_exif_ && !profile_.data.empty()) {
       bytes_ = profile_of(profile_text());

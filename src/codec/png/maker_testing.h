@@ -57,7 +57,7 @@ inline File zlib_of(File& raw) {
   return out;
 }
 
-// Filtered rows of random bytes are a picture as well as any: all five filters occur.
+// Random bytes will do as filtered rows: all five filters occur.
 inline void put_rows(File& raw, std::mt19937& random, int64_t bits, int64_t rows, bool is_noise) {
   for (int64_t y = 0; bits > 0 && y < rows; ++y) {
     raw.push_back(static_cast<uint8_t>(random() % 5));

@@ -37,7 +37,6 @@ constexpr Pass kInterlaced[] = {{0, 0, 8, 8}, {0, 4, 8, 8}, {4, 0, 8, 4}, {0, 2,
                                 {2, 0, 4, 2}, {0, 1, 2, 2}, {1, 0, 2, 1}};
 constexpr Pass kPlain[] = {{0, 0, 1, 1}};
 
-// The passes that hold pixels.
 struct Passes {
   std::array<Pass, 7> all;
   size_t count = 0;
@@ -51,7 +50,7 @@ struct Passes {
   }
 };
 
-// Where the data of a picture ends that has only some rows: behind so many rows of a pass.
+// Where the data for the first rows of a picture ends: behind so many rows of a pass.
 struct Extent {
   size_t pass = 0;
   int64_t rows = 0;
@@ -93,7 +92,6 @@ void add_alpha(const T* row, int channels, const uint16_t* transparent, T* to, i
   }
 }
 
-// Makes rows of samples of what the file's rows hold, and writes them.
 class RowMaker {
  public:
   RowMaker(const PngHeader& h, ImageType type, const View& stored, Arena& scratch)

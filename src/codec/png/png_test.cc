@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows of PNG files, damaged ones, and limits. tests/formats/ compares pixels
-// with other libraries' ones.
+// Windows of PNG files, damaged ones, and limits. Other libraries judge pixels in tests/formats/.
 #include <gtest/gtest.h>
 
 #include "codec/png/maker_testing.h"
@@ -46,7 +45,6 @@ Window random_window(std::mt19937& random, const Shape& full) {
   return w;
 }
 
-// The bytes of the window, each pixel of any dtype.
 File decode(const File& f, const DecodeOptions& o, const Window& w, const Window& judged) {
   Arena scratch;
   const EncodedImage image = peek(f, o);
@@ -63,7 +61,6 @@ File crop_bytes(const File& whole, Shape full, Window w, int64_t size) {
   return crop(whole, full, w);
 }
 
-// Of all tests here: they are skipped where the codec was built without its library.
 class PngTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -98,7 +95,6 @@ TEST_F(PngWindow, IsThatPartOfTheWhole) {
   }
 }
 
-// What decode() says, as a word, and the pixels of the window where they are good.
 struct Verdict {
   bool is_good = false;
   std::string what;
@@ -115,8 +111,7 @@ Verdict verdict(const File& f, const DecodeOptions& o, const Window& w, const Wi
   }
 }
 
-// Note [Judged windows]: the verdict on a window does not depend on how much is made, and its
-// pixels are right wherever it is good.
+// Note [Judged windows]: the verdict does not depend on how much is made; good pixels are right.
 void expect_fair(const File& damaged, const File& sound, std::mt19937& random) {
   DecodeOptions o;
   Shape full;
@@ -152,7 +147,6 @@ TEST_F(PngDamage, OfATruncatedFileIsJudgedFairly) {
   }
 }
 
-// Every checksum is checked before what it covers is used, so no damaged pixel is delivered.
 TEST_F(PngDamage, OfABitIsJudgedFairly) {
   std::mt19937 random(13);
   for (unsigned seed = 0; seed < 25; ++seed) {

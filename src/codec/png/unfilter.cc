@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pixel depends on the one to its left, so that wider vectors than a pixel would not help, and
-// these are the compiler's own: all levels of the CPU run the same code.
+// A pixel depends on the one to its left, so vectors wider than a pixel would not help. These are
+// the compiler's own: all levels of the CPU run the same code.
 #include "codec/png/unfilter.h"
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ Bytes load(const uint8_t* at) {
   return v;
 }
 
-// What is written behind the pixel, the next pixel overwrites.
+// What is written behind the pixel is overwritten by the next one.
 template <int kStep>
 void store(uint8_t* at, Bytes v) {
   std::memcpy(at, &v, kStep <= 4 ? 4 : 8);

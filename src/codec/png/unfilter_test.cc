@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-// As PNG's specification words it, byte by byte.
+// As PNG's specification words it.
 uint8_t predicted(int filter, int left, int up, int corner) {
   const int p = left + up - corner;
   const int a = std::abs(p - left), b = std::abs(p - up), c = std::abs(p - corner);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes in memory as libraries read files, which may show another number where the header's is
-// none. One thread at a time.
+// Bytes in memory as libraries read files, with a number replaced where the header's is wrong.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -25,12 +24,11 @@ struct BytesAsFile {
   const Patch* patch = nullptr;  // null: none
 
   int64_t size() const { return static_cast<int64_t>(bytes.size()); }
-  // As lseek() does it, but never beyond the ends.
+  // As lseek(), but never beyond the ends.
   int64_t seek(int64_t offset, int whence) {
     const int64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at : size();
     return at = std::clamp<int64_t>(from + offset, 0, size());
   }
-  // As read() does it.
   int64_t read(void* to, int64_t count) {
     count = std::clamp<int64_t>(count, 0, size() - at);
     std::memcpy(to, bytes.data() + at, static_cast<size_t>(count));

@@ -17,8 +17,8 @@ namespace stoker {
 //   ".snd" offset size ... samples
 //
 // A program that writes into a pipe cannot go back to fill in sizes. It leaves 0 or the largest
-// number there, and the samples end where the file does. So such a number is no promise; any other
-// is, and a file that has fewer bytes was cut off.
+// number there, and the samples end where the file does. Any other number is a promise, and a file
+// that has fewer bytes was cut off.
 
 namespace {
 
@@ -48,7 +48,7 @@ bool is_chunk(EncodedSpan bytes, const ChunkShape& shape, size_t at) {
 }
 
 // Whether the chunk that ends at `end` may be followed by what is there. A chunk of an odd size
-// should be padded, and not all are. What lies behind the chunk that holds all is none of ours.
+// should be padded, but not all are. What lies behind the outer chunk does not count.
 bool may_end(EncodedSpan bytes, const ChunkShape& shape, size_t end) {
   const uint32_t claimed = number_of(bytes, 4, shape.order);
   const size_t all = claimed == 0 || claimed >= kNoSize

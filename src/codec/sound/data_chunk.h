@@ -16,7 +16,7 @@ struct DataChunk {
   std::optional<uint64_t> size;
   // The file goes on behind these, with what is neither a chunk nor padding.
   bool is_amid_others = false;
-  // What makes a reader that believes the header read all there is. Where `size` is known: none.
+  // Makes a reader that believes the header read all there is. None where `size` is known.
   std::optional<Patch> patch;
 };
 

@@ -3,8 +3,8 @@
 //
 // Codec of MP3, by libmpg123 (libmpg123-dev).
 //
-// libsndfile decodes MP3 by the same library, but takes its estimate of how long a sound is for the
-// length: where no header says how many frames there are, it loses some, or promises too many.
+// libsndfile uses the same library, but takes its estimate for the length: where no header counts
+// the frames, it loses some or promises too many.
 #include <mpg123.h>
 
 #include <string>
@@ -24,7 +24,7 @@ bool is_frame(EncodedSpan b, size_t at) {
          (b[at + 1] & 0x18) != 0x08 && (b[at + 2] & 0xF0) != 0xF0 && (b[at + 2] & 0x0C) != 0x0C;
 }
 
-// Whether the bytes begin with tags as MP3 files have them. Other formats may have them as well.
+// Whether the bytes begin with tags, as MP3 files and others may.
 bool begins_with_tags(EncodedSpan bytes) {
   if (bytes.size() < 10 || !std::equal(bytes.begin(), bytes.begin() + 3, "ID3")) return false;
   size_t end = 0;  // seven bits a byte
@@ -44,8 +44,7 @@ bool begins_with_tags(EncodedSpan bytes) {
 // within a frame. Where a file has more frames, as several sounds one behind the other have, or no
 // count at all, every frame is decoded.
 
-// Whether the frame that ends at `end` holds a count. Its header tells where the name lies, which
-// depends on the version and on the number of channels.
+// Whether the frame that ends at `end` holds a count. Its place depends on version and channels.
 bool has_count(EncodedSpan bytes, size_t end) {
   constexpr size_t kLargestFrame = 2881;
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), end);
@@ -124,7 +123,7 @@ class Mp3Sound final : public OpenSound {
     const bool is_promise = has_count(file_.bytes, std::min(first, file_.bytes.size()));
     if (mpg123_scan(mp3_.get()) != MPG123_OK) refuse();
     info_.frames = std::max<int64_t>(mpg123_length(mp3_.get()), 0);
-    // What is missing counts, so that whoever reads up to there is told.
+    // What is missing counts, so that reading it is an error.
     if (is_promise && info_.frames < claimed) info_.frames = claimed;
     else if (ends_within_frame()) info_.frames += mpg123_spf(mp3_.get());
     if (info_.frames > kMostNumbers / info_.channels)

@@ -26,7 +26,7 @@ bool is_page(EncodedSpan rest) {
   return rest.size() >= kMark.size() && std::equal(kMark.begin(), kMark.end(), rest.begin());
 }
 
-// May be more than there is.
+// The size by the page's head, which may be more than there is.
 size_t size_of_page(EncodedSpan rest) {
   if (rest.size() < kHead || rest.size() < kHead + rest[kHead - 1]) return rest.size() + 1;
   const EncodedSpan sizes = rest.subspan(kHead, rest[kHead - 1]);

@@ -6,7 +6,7 @@
 namespace stoker {
 
 // Throws SampleError where an Ogg file ends within a page, or holds sounds one behind the other:
-// libsndfile takes both for a shorter sound. Pure; thread-safe.
+// libsndfile takes both for a shorter sound.
 void check_ogg_pages(EncodedSpan bytes);
 
 }  // namespace stoker

@@ -36,7 +36,7 @@ bool holds_integers(int format) {
   }
 }
 
-// Seeking is exact where a number has a place of its own. Elsewhere what precedes is decoded.
+// Whether each number has a place of its own, to seek. Else what precedes is decoded.
 bool is_plain(int format) {
   const int type = format & SF_FORMAT_TYPEMASK, coding = format & SF_FORMAT_SUBMASK;
   return type != SF_FORMAT_FLAC && coding <= SF_FORMAT_ALAW && coding > 0;

@@ -25,10 +25,10 @@ class OpenSound {
  public:
   virtual ~OpenSound() = default;
   virtual const SoundInfo& info() const = 0;
-  // Writes `count` frames from `begin` on, with the channels of a frame beside each other. `dtype`
-  // is float32, or int16 or int32 where info().is_integer. Full intensity is 1, or a power of two
-  // just above the type's largest number. Reading backwards begins at the front again. Throws
-  // SampleError where the data is damaged or ends. Requires: the frames are among those of info().
+  // Writes `count` frames from `begin` on, channels side by side. `dtype` is float32, or int16 or
+  // int32 where info().is_integer. Full intensity is 1, or a power of two just above the type's
+  // largest number. Reading backwards begins at the front again. Throws SampleError where the data
+  // is damaged or ends. Requires: the frames are among those of info().
   virtual void read(int64_t begin, int64_t count, DType dtype, void* out) = 0;
 };
 
@@ -47,7 +47,7 @@ template <>
 std::span<const Known<SoundCodec>> known_codecs<SoundCodec>();
 
 // Chooses the codec by content, never by name, and reads the header. Throws SampleError, which says
-// what the bytes are and what is supported if there is no codec. Thread-safe.
+// what the bytes are and what is supported if there is no codec.
 std::unique_ptr<OpenSound> open_sound(EncodedSpan bytes);
 
 }  // namespace stoker

@@ -19,8 +19,8 @@ namespace detail {
 inline constexpr int64_t kSomeBetas = 8 * kBlockRoom;
 using DrawOfEach = uint32_t[kSomeBetas];
 
-// log[k] = the logarithm of the first try of element k to draw from a gamma distribution, by its
-// draws draw[0][k], draw[1][k] and so on. `taken` loses those that the try refuses.
+// log[k] is the logarithm of element k's first try to draw from a gamma distribution, by
+// draw[0][k], draw[1][k] and so on. `taken` loses the elements whose try is refused.
 template <bool kIsLess>
 void try_gammas(Gamma gamma, const DrawOfEach* draw, double* log, uint64_t* taken, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {

@@ -44,7 +44,6 @@ inline View part_of(const View& v, const Window& box) {
   return part;
 }
 
-// Whether the axes from `first` on are dense.
 inline bool has_dense_rows(const View& v, int first) {
   const Shape dense = View::dense_strides(v.shape, size_of(v.dtype));
   for (int a = first; a < v.shape.rank; ++a)
@@ -67,8 +66,8 @@ std::vector<T> converted(std::span<const float> values) {
   return numbers;
 }
 
-// Sets the elements of the box to values[0], or where there are several values to those of their
-// positions of `axis`.
+// Sets the elements of the box to values[0] or, if there are several, to those of their positions
+// of `axis`.
 template <class T>
 void fill_box(const View& out, const Window& box, const std::vector<T>& values, int axis) {
   const int rank = out.shape.rank, outer = std::max(rank - 2, 0);
@@ -98,8 +97,8 @@ void fill_box(const View& out, const Window& box, const std::vector<T>& values, 
   map<T, T>(part, Same<T>{}, pattern);
 }
 
-// Sets the elements of the boxes to values[0] or, if there are several values, to those of their
-// channels. Values are rounded and saturate.
+// Sets the elements of the boxes to values[0] or, if there are several, to those of their channels.
+// Values are rounded and saturate.
 inline void fill_boxes(const View& out, std::span<const Window> boxes,
                        std::span<const float> values) {
   with_type(out.dtype, [&](auto v) {

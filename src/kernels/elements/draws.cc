@@ -35,7 +35,6 @@ using V = hn::Vec<D>;
 struct Product {
   V high, low;
 };
-// The products of all lanes with a constant.
 HWY_INLINE Product Times(V v, V constant) {
   const hn::RepartitionToWide<D> wide;
   const auto even = hn::MulEven(v, constant);

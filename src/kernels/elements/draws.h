@@ -12,8 +12,7 @@ namespace stoker {
 // to[i] = chance.bits(first + i) for all i in [0, n).
 void draw_words(const Chance& chance, uint64_t first, uint32_t* to, int64_t n);
 
-// Writes the blocks of four draws with the numbers first, first + step, ... `to` has room for a
-// multiple of kBlockRoom blocks.
+// Writes blocks first, first + step, ... of four draws. `to` has room for a multiple of kBlockRoom.
 inline constexpr int64_t kBlockRoom = 16;
 void draw_blocks(const Chance& chance, uint64_t first, uint64_t step, uint32_t* to, int64_t blocks);
 

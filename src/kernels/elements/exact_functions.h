@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of math.*, made of base/exact_math.h, so that they have the same bits on every CPU
-// and device. They are within a few units of the last place of a double. Of single precision they
-// are rounded from that, so hardly a result is not the nearest. Powers of whole exponents beyond 64
-// and of fractions lose the digits that their logarithm has before the point.
+// and device, within a few units of the last place of a double. Results of single precision are
+// rounded from that, so nearly all are the nearest. Powers of whole exponents beyond 64 and of
+// fractions lose the digits that their logarithm has before the point.
 #pragma once
 #include <cmath>
 
@@ -47,8 +47,8 @@ STOKER_HD inline double log_of_one_and(double x) {
   return (Num(log(sum.v)) * (Num(x) / (sum - Num(1)))).v;
 }
 
-// For a normal x: 2^exponent times rest, which is in (3/4, 3/2], so that what is a little below a
-// power of two loses nothing.
+// A normal x as 2^exponent times rest. The rest is in (3/4, 3/2], so that an x just below a power
+// of two loses nothing.
 struct PowerOfTwo {
   Num exponent, rest;
   STOKER_HD explicit PowerOfTwo(double x)
@@ -178,7 +178,6 @@ STOKER_HD inline double cbrt(double x) {
   return x < 0 ? -root.v : root.v;
 }
 
-// As C's pow.
 STOKER_HD inline double power(double x, double y) {
   if (y == 0 || x == 1) return 1;
   if (x != x || y != y) return detail::not_a_number();

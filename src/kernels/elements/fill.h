@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of operators that make values out of nothing: each element is computed from its number
-// in the full shape, with the last axis running fastest.
+// Loops that compute each element from its number in the full shape, the last axis fastest.
 #pragma once
 #include <algorithm>
 #include <type_traits>
@@ -40,7 +39,6 @@ void fill_rows(const View& out, const Values& values) {
   } while (walk.next());
 }
 
-// Sets each element to the T that f(number) gives.
 template <class T, class F>
 void fill(const View& out, const F& f) {
   fill_rows<T>(out, [&](int64_t first, int64_t n, T* to) {
@@ -50,9 +48,8 @@ void fill(const View& out, const F& f) {
   });
 }
 
-// Sets each element by its draws. F has `kDraws` and `kValues`, and `STOKER_HD void
-// operator()(const uint32_t* draws, T* values) const` makes as many values of as many draws. Set g
-// of values comes from set g of draws.
+// Sets each element by its draws. F has `kDraws` and `kValues`, and its operator()(const uint32_t*
+// draws, T* values) makes that many values. Set g of values comes from set g of draws.
 template <class T, class F>
 void fill_draws(const View& out, const Chance& chance, const F& f) {
   constexpr int kDraws = F::kDraws, kValues = F::kValues;

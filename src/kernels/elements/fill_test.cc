@@ -51,7 +51,6 @@ float normal_at(const Chance& c, int64_t k) {
 
 class FillAtLevel : public AtCpuLevel {};
 
-// Whatever the window and its chunks, element k has the draws of its group.
 TEST_P(FillAtLevel, DrawsBelongToTheirElements) {
   const Chance chance(7, 8, 9, 10);
   const Shape full{3, 2500};

@@ -8,8 +8,8 @@
 
 namespace stoker {
 
-// The coordinates of `out`, which is dense, one after the other. The last axis has the four
-// coordinates of a box: x, y, w, h, or as two corners left, top, right, bottom.
+// The elements of the dense `out`. The last axis has the four coordinates of a box: x, y, w, h, or
+// as two corners left, top, right, bottom.
 struct FlippedBoxes {
   const std::byte* in;  // box 0
   int64_t box_step, step, begin, width, first_box;
@@ -39,7 +39,6 @@ struct FlippedBoxes {
     return corners ? 1 - at(box, other) : 1 - at(box, c) - at(box, other);
   }
   STOKER_HD void run(int64_t k) const { out[k] = value(first_box + k / width, begin + k % width); }
-  // All of them, box by box.
   void run_all() const {
     at_cpu_level([all = *this] {
       for (int64_t box = 0, boxes = all.width ? all.pieces / all.width : 0; box < boxes; ++box)

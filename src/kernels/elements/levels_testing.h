@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests only: one test for each level of the CPU.
+// For tests: one test for each level of the CPU.
 #pragma once
 #include <gtest/gtest.h>
 

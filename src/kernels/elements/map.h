@@ -14,7 +14,7 @@ namespace stoker {
 
 namespace detail {
 
-// By value: copies stay in registers, whatever is written. Without them nothing vectorises.
+// By value, as copies stay in registers, whatever is written; without them nothing vectorises.
 template <class To, class... From, class F, size_t... I>
 void map_rows(F f, Walk<sizeof...(From) + 1> walk, std::byte* out,
               const std::array<const std::byte*, sizeof...(From)>& in, std::index_sequence<I...>) {
@@ -38,9 +38,9 @@ void map_rows(F f, Walk<sizeof...(From) + 1> walk, std::byte* out,
 
 }  // namespace detail
 
-// Sets each element of `out`, of type To, to f of the elements of `in` at the same full position,
-// which have the types From. Requires: equal ranks; every input covers what `out` covers and does
-// not overlap it; F is a functor without side effects. Without inputs, f() gives all elements.
+// Sets each element of `out`, of type To, to f of the elements of `in`, of types From, at the same
+// full position. Requires: equal ranks; every input covers `out` and does not overlap it; F is a
+// functor without side effects. Without inputs, f() gives all elements.
 template <class To, class... From, class F, class... Views>
 void map(const View& out, const F& f, const Views&... in) {
   static_assert(sizeof...(From) == sizeof...(Views), "a type for each input");

@@ -17,7 +17,6 @@ struct Doubled {
   int16_t operator()(uint8_t v) const { return static_cast<int16_t>(2 * v); }
 };
 
-// The numbers 0, 1, 2 ... as an array of 4 x 5.
 std::vector<uint8_t> numbers() {
   std::vector<uint8_t> v(20);
   for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<uint8_t>(i);
@@ -69,8 +68,7 @@ TEST(Map, ScalarIsOneElementAndNothingIsNone) {
   EXPECT_EQ(out, 14);
 }
 
-// A view of a random part of `memory`, with gaps, mirrored and turned axes, and its element at a
-// full position.
+// A random part of `memory`, with gaps, mirrored and turned axes, and its element at a position.
 struct Odd {
   std::vector<float> memory = std::vector<float>(20000);
   View view;

@@ -4,9 +4,9 @@
 // Matches anchors with boxes, and encodes the boxes.
 //
 // Note [Matches]
-// Each box has a best anchor, the last one of those that overlap it most; so has each anchor a best
-// box. An anchor matches the box whose best anchor it is, the last one of several. Else it matches
-// its best box, if their overlap is above the criterion. The overlap is the area of the
+// Each box has a best anchor, which overlaps it most, the last one of several; so has each anchor a
+// best box. An anchor matches the box whose best anchor it is, the last one of several. Else it
+// matches its best box, if their overlap is above the criterion. The overlap is the area of the
 // intersection divided by that of the union.
 #pragma once
 #include <cmath>
@@ -49,7 +49,7 @@ struct MatchedBoxes {
     return either.v > 0 ? (both / either).v : 0;
   }
 
-  // First for all boxes.
+  // To be run for all boxes first.
   STOKER_HD void find_best(int64_t box) const {
     double most = -1;
     for (int64_t a = 0; a < anchor_count; ++a) {
@@ -59,7 +59,7 @@ struct MatchedBoxes {
       best[box] = a;
     }
   }
-  // Then for all anchors.
+  // To be run for all anchors then.
   STOKER_HD void encode(int64_t anchor) const {
     int64_t match = -1;
     double most = 0;

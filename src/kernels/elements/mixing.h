@@ -20,8 +20,8 @@ struct Mix {
   }
 };
 
-// Bytes are mixed in 16-bit arithmetic: the smaller share is a number of 2^-15, and halves are
-// rounded up. So a result is less than 0.51 away from the exact one.
+// Bytes are mixed in 16-bit arithmetic: the smaller share is a multiple of 2^-15, and halves are
+// rounded up. A result is less than 0.51 away from the exact one.
 template <>
 struct Mix<uint8_t> {
   static constexpr int kBits = 15;
@@ -49,7 +49,7 @@ struct MixOrdered {
   }
 };
 
-// Sets `out` to the mixture of `a`, which has the share `own`, and `b`. Requires: equal dtypes and
+// Sets `out` to the mixture of `a`, with the share `own`, and `b`. Requires: equal dtypes and
 // shapes; no overlap with `out`.
 inline void mix(const View& a, const View& b, float own, const View& out) {
   if (out.dtype == DType::kUint8) {
@@ -63,8 +63,7 @@ inline void mix(const View& a, const View& b, float own, const View& out) {
   });
 }
 
-// The elements of a label as shares of the classes: one that was given so, or all for one class, of
-// which smoothing has taken some.
+// A label as shares of the classes: given, or all for one class less what smoothing takes.
 struct ClassShares {
   const float* given;  // null: `on` for the class, `off` for others
   int64_t label;
@@ -73,7 +72,6 @@ struct ClassShares {
   STOKER_HD float operator()(int64_t k) const { return given ? given[k] : k == label ? on : off; }
 };
 
-// The mixture of two labels, class by class.
 struct MixShares {
   ClassShares first, second;
   float own;

@@ -11,7 +11,6 @@ namespace {
 
 class MixTest : public AtCpuLevel {};
 
-// All pairs of bytes, as two tensors.
 std::vector<uint8_t> bytes(bool is_first) {
   std::vector<uint8_t> all(1 << 16);
   for (size_t k = 0; k < all.size(); ++k)

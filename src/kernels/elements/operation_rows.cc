@@ -18,8 +18,8 @@ inline constexpr bool kIsExact<operations::ExactOfTwo<F>> = true;
 template <>
 inline constexpr bool kIsExact<operations::Power> = true;
 
-// A loop copies what it captures first: bytes that it writes might else be the captures themselves,
-// and nothing would vectorise.
+// A loop copies what it captures first: bytes that it writes might else be the captures, and
+// nothing would vectorise.
 template <class F, class Loop>
 void at_level(const Loop& loop) {
   if constexpr (kIsExact<F>) loop();

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What arithmetic does with the values of one element, for CPUs and devices. All operands have one
-// type, the result has the same type or is a truth value.
+// type; the result has the same type or is a truth value.
 //
 // Note [Arithmetic]
-// Whole numbers wrap. // and % of whole numbers cut off towards zero, as in C; by 0 they give 0,
-// so callers that can refuse it do so before. / is exact division, and so is // of floats. Shifts
-// take the count modulo 32, and modulo 64 for numbers of 64 bits. A truth value is a byte of 0 or
-// 1, and a float16 is computed with as a float32 that is rounded after each operation.
+// Whole numbers wrap. // and % of whole numbers cut off towards zero, as in C; by 0 they give 0, so
+// callers that can refuse it do so before. / is exact division, and so is // of floats. Shifts take
+// the count modulo 32, or 64 for numbers of 64 bits. A truth value is a byte of 0 or 1. A float16
+// is computed with as a float32 that is rounded after each operation.
 #pragma once
 #include <type_traits>
 
@@ -165,7 +165,6 @@ struct Rsqrt {
   }
 };
 
-// A function of exact_functions.h.
 template <auto F>
 struct Exact {
   template <class T>
@@ -426,9 +425,8 @@ STOKER_HD constexpr DType computed_as(DType t) {
   return t == DType::kBool ? DType::kUint8 : t == DType::kFloat16 ? DType::kFloat32 : t;
 }
 
-// Calls, of the visitor, `one<To, From>(f)`, `two<To, From>(f)` or `select<T>()` for the operation
-// on values of type `t`; nothing where there is no such operation. Requires: t is neither bool nor
-// float16.
+// Calls one<To, From>(f), two<To, From>(f) or select<T>() of the visitor for the operation on
+// values of type `t`, or nothing where there is none. Requires: t is neither bool nor float16.
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif

@@ -1,21 +1,18 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goes through the elements of several tensors at once, row by row. A plain value; one thread at a
-// time.
+// Goes through the elements of several tensors at once, row by row.
 #pragma once
 #include "base/view.h"
 
 namespace stoker {
 
-// How a tensor moves while a walk goes over a box of positions: where it stands at the first one,
-// and how far it moves along each axis.
+// Where a tensor stands at the first position of a walk's box, and its step along each axis.
 struct Track {
   int64_t start = 0;
   Shape stride;
 
-  // In bytes from v.data on, for the box that begins at full position `origin`. Requires: v covers
-  // the box.
+  // In bytes from v.data on, for a box from full position `origin` on. Requires: v covers the box.
   static Track of(const View& v, const Shape& origin) {
     Track t{0, v.strides};
     for (int a = 0; a < origin.rank; ++a) t.start += (origin[a] - v.origin[a]) * v.strides[a];
@@ -23,8 +20,8 @@ struct Track {
   }
 };
 
-// The rows are as long as possible: axes are joined where all tracks allow it. Work along an axis,
-// such as a sum, walks over a box in which that axis has the extent 1 (kernels/fft/mel.cc).
+// Rows are as long as possible: axes are joined where all tracks allow it. Work along an axis, such
+// as a sum, walks over a box in which that axis has the extent 1 (kernels/fft/mel.cc).
 template <size_t kTracks>
 class Walk {
  public:
@@ -48,7 +45,7 @@ class Walk {
   // The row: `count` elements, the first at row[t] and `step[t]` apart.
   int64_t count = 1, row[kTracks], step[kTracks] = {};
 
-  // Goes to the next row. Returns false behind the last one.
+  // Goes to the next row. False behind the last one.
   bool next() {
     for (int a = rank_ - 2; a >= 0; --a) {
       for (size_t t = 0; t < kTracks; ++t) row[t] += stride_[t][a];

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The discrete Fourier transform of any length, as stages that the CPU and devices do alike. Plain
-// data; concurrent reads are safe.
+// The discrete Fourier transform of any length, as stages that the CPU and devices do alike.
 //
 // Note [Stages of a transform]
 // Stockham's form, which needs no reordering (Van Loan: Computational frameworks for the fast
-// Fourier transform; 1992). A stage of radix r splits each of its sub-transforms into r. Outputs
-// depend on inputs alone, so butterflies may run in any order or at once. A butterfly works on
-// values of type V: a float on devices, and on the CPU a vector of one value from each of several
-// transforms. Both do the same operations in the same order, so they give the same bits.
+// Fourier transform; 1992). A stage of radix r splits each of its sub-transforms into r.
+// Butterflies may run in any order or at once. One works on values of type V: a float on devices,
+// and on the CPU a vector of one value from each of several transforms. Both do the same operations
+// in the same order, so they give the same bits.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,8 +18,7 @@
 
 namespace stoker {
 
-// Butterfly b of a stage reads the values b + j * count, where j counts to the radix and `count` is
-// the number of butterflies.
+// Butterfly b of a stage reads the values b + j * count for j below the radix.
 struct FftStage {
   int64_t radix, count, stride;  // stride: the product of the radices before
 };
@@ -54,8 +52,7 @@ struct Complex {
   STOKER_HD Complex times_i() const { return {-im, re}; }
 };
 
-// One butterfly of a stage, from `in` to `out`, which do not overlap. The parts of value k are
-// in[2 k] and in[2 k + 1].
+// One butterfly, from `in` to `out`, which do not overlap. Value k is in[2 k] + i * in[2 k + 1].
 template <class V>
 STOKER_HD inline void fft_butterfly(const FftTables& t, const FftStage& s, int64_t b, const V* in,
                                     V* out) {

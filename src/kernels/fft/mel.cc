@@ -23,7 +23,7 @@ double to_hz(MelFormula formula, double mel) {
 
 constexpr int64_t kChunk = 64;
 
-// The sums of one filter for n values in a row, from its first bin at `row` on.
+// The sums of one filter for n values in a row, whose first bins begin at `row`.
 void add_bins(const MelFilter& f, const std::byte* row, int64_t bin_step, int64_t step, int64_t n,
               float* sum) {
   for (int64_t b = 0; b < f.end - f.begin; ++b, row += bin_step) {

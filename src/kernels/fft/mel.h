@@ -27,15 +27,15 @@ struct MelFilters {
 
   // For `bins` frequencies from 0 to `highest` Hz. With `normalize`, all triangles have the area 1.
   MelFilters(const std::vector<double>& edges, double highest, int64_t bins, bool normalize);
-  // Each filter takes all `bins`, with weights of its own, filter after filter.
+  // Filters that each take all `bins`; `all` has their weights, filter after filter.
   MelFilters(std::vector<float> all, int64_t bins);
   MelFilters(MelFilters&&) = default;  // a copy would point to the weights of the other
   // Where the weights lie, perhaps on a device.
   void point_to(const float* first);
 };
 
-// Sets `out`, a window of the filters' sums along the axis, which each begin at the lowest bin.
-// Requires: both hold floats; `in` covers all bins of what `out` covers.
+// Sets `out`, a window of the filters' sums along the axis. Requires: both hold floats; `in` covers
+// all bins of what `out` covers.
 void sum_by_filters(const MelFilters& bank, const View& in, const View& out, int axis);
 
 }  // namespace stoker

@@ -12,7 +12,7 @@
 namespace stoker {
 
 // Window t takes `length` values from position t * hop - before on, times `weights`, and zeros up
-// to the length of the transform. Plain data, for the CPU and devices.
+// to the length of the transform. For the CPU and devices.
 struct Spectrum {
   const float* signal;  // position k of `size` is signal[k * signal_stride]
   int64_t size, signal_stride;
@@ -38,14 +38,13 @@ struct Spectrum {
   }
 };
 
-// A transform with the weights of its windows.
 struct WindowedFft {
   Fft fft;
   std::vector<float> weights;
 };
 
-// How a signal is cut into windows. With `centers`, their middles are at multiples of the hop;
-// else the first one begins with the signal, and all lie inside.
+// How a signal is cut into windows. With `centers`, their middles are at multiples of the hop; else
+// the first begins with the signal, and all lie inside.
 struct SignalWindows {
   int64_t length, hop;
   bool centers, reflects, squares;
@@ -70,8 +69,8 @@ struct SignalWindows {
 // The Hann window, (1 - cos(2 pi (k + 1/2) / length)) / 2.
 std::vector<float> hann(int length);
 
-// Writes the spectra. Of the two axes of the window `out`, that of frequencies has the letter f in
-// the layout. Requires: the signal is not empty, and `out` holds floats.
+// Writes the spectra. The axis of frequencies has the letter f in the layout of `out`, the other
+// one is that of windows. Requires: the signal is not empty, and `out` holds floats.
 void run_spectrum(const Spectrum& s, const Fft& fft, const View& out, Arena& scratch);
 
 }  // namespace stoker

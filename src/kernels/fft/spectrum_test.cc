@@ -14,7 +14,6 @@
 namespace stoker {
 namespace {
 
-// By the definition, in double.
 std::vector<float> spectrum_of(const Spectrum& s, int64_t n, int64_t t) {
   std::vector<float> bins;
   for (int64_t k = 0; k <= n / 2; ++k) {
@@ -56,7 +55,6 @@ TEST_P(SpectrumAtLevel, SpectraAreWhatTheDefinitionSays) {
   }
 }
 
-// A window of the output has the bytes of the whole one, at every level.
 TEST_P(SpectrumAtLevel, WindowsHoldTheSameBytes) {
   const std::vector<float> signal = noise(300), weights = noise(40);
   const Fft fft(60);

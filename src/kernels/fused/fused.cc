@@ -40,7 +40,6 @@ struct Source {
   }
 };
 
-// Loads the rows of a pass, one at a time.
 class Loader {
  public:
   Loader(const Source& source, int size, Target& target, Arena& arena)
@@ -88,7 +87,6 @@ class Loader {
            x_.from == c_.extent * size_;
   }
 
-  // Rows are moved together as pixels.
   void keep_pixels(Arena& arena) {
     packed_ = arena.array<std::byte>(static_cast<size_t>(x_.extent * c_.extent * size_));
     MoveAxis pixels = x_, values = c_;
@@ -96,7 +94,6 @@ class Loader {
     const MoveAxis axes[] = {pixels, values};
     mover_.emplace(size_, axes, arena);
   }
-  // Rows are moved apart into planes.
   void keep_planes(Target& target, Arena& arena) {
     target.keep_planes(arena);
     const int64_t pixel = size_ * c_.extent;
@@ -136,8 +133,7 @@ class Loader {
   Shape last_row_;
 };
 
-// The rows of a pass that mixes channels. The part before the mixing puts one row at a time into
-// planes.
+// The rows of a pass that mixes channels. What is mixed is put into planes, a row at a time.
 class Mixer {
  public:
   Mixer(const Pass& pass, const View& out, Target& target, Arena& arena)
@@ -179,7 +175,6 @@ class Mixer {
   int64_t pitch_;
 };
 
-// The window of `resampled` that the target's data needs.
 Window resampled_window(const Pass& pass, const View& out, const Target& target) {
   Window w{Shape::filled(target.rank(), 0), Shape::filled(target.rank(), 0)};
   for (int a = 0; a < target.rank(); ++a) {
@@ -200,8 +195,7 @@ void run_rows(Target& target, Input&& input) {
   while (target.next(row));
 }
 
-// How the pass's input moves while a walk goes over the output, if nothing but a choice of places
-// lies between them.
+// How the pass's input moves while a walk goes over the output, if its places are only chosen.
 Track input_track(const Pass& pass, const Strided& in, const Shape& origin) {
   Track t{in.offset, Shape::filled(origin.rank, 0)};
   for (int a = 0; a < origin.rank; ++a) {
@@ -213,8 +207,8 @@ Track input_track(const Pass& pass, const Strided& in, const Shape& origin) {
 }
 
 // Calls row(from, to, count) for the output's rows of `box`, which are as long as possible. Returns
-// false, and does nothing, where these are shorter than `least`, or the values of a row do not lie
-// so many bytes apart.
+// false, and does nothing, where these are shorter than `least`, or the steps between the values of
+// a row differ from these.
 template <class Row>
 bool walk_rows(const Pass& pass, const View& in, const View& out, const Shape& box, int64_t least,
                int64_t from_step, int64_t to_step, const Row& row) {
@@ -264,8 +258,8 @@ void move_all(const Source& source, int size, Target& target, Arena& arena) {
       .run(source.first, target.at(first));
 }
 
-// Puts the data into the target: all at once where that is faster and `by_rows` is false, else f is
-// called with what puts rows into it. Requires: the target has data.
+// Puts the data into the target: at once where that is faster and `by_rows` is false, else by
+// calling f with what puts rows into it. Requires: the target has data.
 template <class F>
 void with_rows(const Pass& pass, const View& in, const View& out, Target& target, Arena& arena,
                bool by_rows, const F& f) {

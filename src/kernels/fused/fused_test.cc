@@ -74,8 +74,7 @@ TEST(Fused, AChainIsWhatItsDefinitionSays) {
   }
 }
 
-// A window of the output needs only the demanded window of the input. Both lie in memory with any
-// strides.
+// A window of the output needs only the demanded window of the input, in memory of any strides.
 void expect_windows_hold_what_the_definitions_say(uint32_t seeds, int64_t least_extent) {
   for (uint32_t seed = 0; seed < seeds; ++seed) {
     ChainMaker make(seed, least_extent);
@@ -98,7 +97,6 @@ void expect_windows_hold_what_the_definitions_say(uint32_t seeds, int64_t least_
 TEST(Fused, WindowsHoldTheSameBytes) { expect_windows_hold_what_the_definitions_say(4000, 1); }
 TEST(Fused, ExtentsMayBeZero) { expect_windows_hold_what_the_definitions_say(4000, 0); }
 
-// The fill is for columns, but there are no rows.
 TEST(Fused, NothingIsWrittenOfAnEmptyOutput) {
   const Array in({DType::kUint8, "HWC", {3, 4, 2}});
   Gather g = Gather::identity({0, 9, 2});
@@ -152,8 +150,7 @@ TEST(Fused, FillsAndPaddingAreRoundedAndGoThroughLaterSteps) {
   for (int i = 0; i < 9; ++i) EXPECT_EQ(out[i], want[i]) << i;
 }
 
-// Crops, flips and pointwise steps around a resize are one pass, so nothing but the output is
-// stored whole.
+// All is one pass, so nothing but the output is stored whole.
 TEST(Fused, UsesLittleScratch) {
   Array in({DType::kUint8, "HWC", {600, 800, 3}});
   Resample r{2,
@@ -175,7 +172,7 @@ TEST(Fused, UsesLittleScratch) {
   EXPECT_LT(arena.used(), 100000u);
 }
 
-// A resized picture is mixed row by row, and lists before and after it mean other channels.
+// Mixing goes row by row, and lists before and after it mean other channels.
 TEST(Fused, ChannelsJoinAPass) {
   Array in({DType::kUint8, "HWC", {600, 800, 3}});
   ChainMaker make(3);
@@ -206,7 +203,6 @@ TEST(Fused, ChannelsJoinAPass) {
   }
 }
 
-// What follows a warp joins its pass, and only the wanted window is computed.
 TEST(Fused, WarpsBeginAPass) {
   Array in({DType::kUint8, "HWC", {600, 800, 3}});
   ChainMaker make(4);
@@ -251,11 +247,9 @@ TEST(Fused, WarpsFillOrClampAtTheEdge) {
   EXPECT_EQ(run(), (std::vector<uint8_t>{100, 10, 20, 30, 100, 100}));
 }
 
-// Pictures that are wider than any vector, on every target. They are compared with the plain loops
-// of resample(), and fused blocks with blocks one by one.
+// Pictures wider than any vector, on every target, against resample() and single blocks.
 class FusedOnTarget : public ::testing::TestWithParam<test::Instructions> {
  protected:
-  // Resizes, then mirrors, normalises and stores as planes.
   std::vector<Block> chain(ChainMaker& make, const TensorType& in) {
     Resample r{2, {axis(make, 0, in.shape[0]), axis(make, 1, in.shape[1])}};
     const DType type = make.one_in(4) ? DType::kFloat32 : DType::kUint8;
@@ -308,8 +302,7 @@ TEST_P(FusedOnTarget, ResizesAsThePlainLoopsDo) {
     ASSERT_EQ(fused(blocks, in), naive(std::span(blocks).subspan(1), resized)) << "seed " << seed;
   }
 }
-// Flips, crops, padding, channels in another order, steps, nearest positions and other layouts, of
-// pixels of all sizes, in rows that are longer than any vector. `in` and `out` lie in any memory.
+// All kinds of moves, of pixels of all sizes, in rows longer than any vector, in any memory.
 TEST_P(FusedOnTarget, MovesAsTheDefinitionsSay) {
   const test::Forced forced(GetParam());
   static const DType types[] = {DType::kUint8, DType::kUint16, DType::kFloat32, DType::kFloat64};
@@ -368,8 +361,8 @@ TEST_P(FusedOnTarget, MovesAsTheDefinitionsSay) {
   }
 }
 
-// Rotated pictures of pixels of all sizes, in rows that are longer than any chunk of the fast
-// loops. `in` holds the demanded window only. `in` and `out` lie in any memory.
+// Rotated pictures of pixels of all sizes, in rows longer than any chunk of the fast loops. `in`
+// holds only the demanded window.
 TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
   const test::Forced forced(GetParam());
   for (uint32_t seed = 0; seed < 350; ++seed) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests only: arrays in any memory layout, and random lists of blocks. One thread at a time.
+// For tests: arrays in any memory layout, and random lists of blocks.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,6 @@
 
 namespace stoker::test {
 
-// A dense array that owns its bytes.
 struct Array {
   TensorType type;
   std::vector<std::byte> bytes;
@@ -169,7 +168,6 @@ class ChainMaker {
     return s;
   }
 
-  // How the warp of an input of type `t` shows what lies between and outside of its values.
   void show(Warp& w, const TensorType& t) {
     w.filter = one_in(4) ? Filter::kNearest : Filter::kLinear;
     if (w.count == 2 && one_in(4)) w.filter = Filter::kCubic;

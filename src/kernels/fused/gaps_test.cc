@@ -24,7 +24,6 @@ Array result_of(std::span<const Block> blocks, const View& in, const TensorType&
   return out;
 }
 
-// The steps to be done: a table, arithmetic, or both.
 std::vector<Block> steps_for(DType type, int which) {
   std::vector<float> values(256);
   for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * static_cast<float>(i) - 100;
@@ -36,7 +35,6 @@ std::vector<Block> steps_for(DType type, int which) {
 
 class StepsOnTarget : public ::testing::TestWithParam<test::Instructions> {
  protected:
-  // The steps of part of the pixels give what they give of a dense copy of that part.
   static void expect_as_dense(const Array& in, const Gather& part, int which) {
     const std::vector<Block> steps = steps_for(in.type.dtype, which);
     const std::vector<Block> cut = {{part, in.type.dtype}};
@@ -80,7 +78,7 @@ TEST_P(StepsOnTarget, TurnedAndSparsePixelsAreAsADenseCopyOfThem) {
         }
 }
 
-// A decoder's or a user's memory may have gaps between pixels without any Gather.
+// The memory of decoders or users may have gaps without any Gather.
 TEST_P(StepsOnTarget, MemoryWithGapsIsAsADenseCopyOfIt) {
   const test::Forced forced(GetParam());
   ChainMaker make(3);

@@ -16,7 +16,6 @@ constexpr int64_t kNear = 16;  // bytes; units as near as this are gathered, not
 constexpr int64_t kShortRow = 16;  // units; a shorter row is made together with the axis before it
 constexpr int64_t kPiece = 1024;  // units
 
-// True when the table could be a stride.
 bool is_even(const MoveAxis& m) {
   for (int64_t i = 2; i < m.extent; ++i)
     if (m.table[i] - m.table[i - 1] != m.table[1] - m.table[0]) return false;

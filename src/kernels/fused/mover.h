@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Moves a box of values, without arithmetic: copies, mirrors, picks, repeats and transposes. A plan
-// that is made once and run any number of times. Concurrent runs are safe.
+// is made once and run any number of times, also at once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +25,8 @@ struct MoveAxis {
 
 // Note [Moves]
 // Axes that can be joined on both sides become one, and values that stay together become one unit.
-// The axis whose units are nearest to each other in the output is a row, and a row is made by the
-// first way that suits it:
+// The axis whose units are nearest to each other in the output is a row, made by the first way that
+// suits it:
 // - kCopy: units at any strides. All that follow write the row's units one behind the other.
 // - kRepeat: one unit again and again.
 // - kJoin: planes become pixels; the row has the axis before it, too.

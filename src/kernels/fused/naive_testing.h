@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests only: the definitions of the blocks, value by value. One thread at a time.
+// For tests: the definitions of the blocks, value by value.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -122,7 +122,7 @@ inline void naive_kind(const Channels& m, const Array& in, Array& out) {
   naive_mix<float>(m, in, out);
 }
 
-// Resamples one axis. T is the type of the arithmetic; `in` holds what the axes before made.
+// Resamples one axis, in arithmetic of type T. `in` holds what the axes before made.
 template <class T>
 std::vector<T> naive_axis(const ResampleAxis& x, std::vector<T> in, Shape& shape) {
   Shape made = shape;
@@ -161,7 +161,6 @@ void naive_resample(const Resample& r, const Array& in, Array& out) {
   convert_row(v.data(), type, out.bytes.data(), out.type.dtype, shape.volume());
 }
 
-// Sums in 64 bits and divides, and so shares nothing with the fast form but the weights.
 inline void naive_fixed(const Resample& r, const Array& in, Array& out) {
   Shape shape = in.type.shape;
   std::vector<int64_t> v;
@@ -239,7 +238,6 @@ inline int64_t naive_bordered(int64_t p, int64_t n, Border border) {
   }
 }
 
-// The fill at position `p`, as the result's type holds it.
 inline void naive_fill(const Warp& w, const TensorType& out, const Shape& p, std::byte* fill) {
   const float v = list_entry(w.fill, out.layout, p, 0);
   convert_row(&v, DType::kFloat32, fill, out.dtype, 1);
@@ -275,7 +273,6 @@ inline int64_t naive_perspective(const Warp& w, int i, const Shape& p) {
   return std::llrint(cut * 0x1p32) - (w.is_between() ? int64_t{1} << 31 : 0);
 }
 
-// Where output position p lies along axis i of the warp.
 struct NaivePlace {
   int64_t whole;
   double fraction;
@@ -289,7 +286,7 @@ inline NaivePlace naive_place(const Warp& w, const WarpMap& map, int i, const Sh
   return {(place - rest) / unit, static_cast<double>(rest) / 0x1p32};
 }
 
-// A is int64_t for the fixed-point form, which it computes with divisions.
+// For int64_t, A is the fixed-point form, computed with divisions.
 template <class A>
 A naive_mean(A a, A b, double fraction) {
   if constexpr (std::is_same_v<A, int64_t>) {

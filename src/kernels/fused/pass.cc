@@ -120,7 +120,7 @@ bool Pass::take(const Gather& g, const Block& b) {
   return true;
 }
 
-// What was taken so far becomes the view of a head, whose result the pass goes on with.
+// What was taken so far becomes the view of a head, with whose result the pass goes on.
 void Pass::start_head(const Block& b) {
   std::copy(map, map + kMaxRank, view);
   set_identity(map);

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A line of blocks as one pass over memory: view, resample or warp, gather, steps (with one mixing
-// of channels among them), store. A pass takes blocks as long as they compose. It points into the
-// blocks that it was made of. A plain value: concurrent reads are safe. All positions are in full
-// coordinates.
+// of channels among them), store. A pass takes blocks as long as they compose, and points into
+// them. All positions are in full coordinates.
 #pragma once
 #include "kernels/block.h"
 #include "kernels/strided.h"
@@ -35,8 +34,8 @@ struct PassStep {
 };
 
 // Outside the box [lo, hi) of output positions, the value is `fill`, rounded to `dtype` and put
-// through the steps from `first_step` on. Later fills cover earlier ones. What is inside all boxes
-// is data.
+// through the steps from `first_step` on. Later fills cover earlier ones. What is inside all
+// boxes is data.
 struct PassFill {
   const Small<float>* fill;
   DType dtype;
@@ -45,9 +44,9 @@ struct PassFill {
   Shape lo, hi;
 };
 
-// Where positions of a pass's output come from along the warped axes: see Note [Warps]. Places at
-// other positions are `start` plus `step` times the distance along each axis of the output. With a
-// perspective, these are the positions of which PerspectiveMap makes places.
+// Where the positions of a pass's output come from along the warped axes: Note [Warps]. Places are
+// `start` plus `step` times the distance along each axis of the output. With a perspective, these
+// are positions, of which PerspectiveMap makes places.
 struct WarpPlaces {
   int64_t start[Warp::kMost] = {}, step[kMaxRank][Warp::kMost] = {};
 };
@@ -68,19 +67,18 @@ struct Pass {
   int steps = 0, fills = 0;
   // Axis of `out` that lists are for, and `channels`; -1: no list has several entries.
   int channel_axis = -1;
-  // Where this is set, the channels are mixed after the first `steps_before_mix` steps, from one
-  // type to the other. Then map[channel_axis] and later lists mean what the mixing makes, and
-  // `mixed` are the channels that it reads, in terms of `resampled`.
+  // If set, channels are mixed after the first `steps_before_mix` steps, from one type to the
+  // other. map[channel_axis] and later lists then mean what the mixing makes, and `mixed` are the
+  // channels that it reads, in terms of `resampled`.
   const Channels* channels = nullptr;
   int steps_before_mix = 0;
   DType mix_from = DType::kNone, mix_to = DType::kNone;
   AxisInput mixed;
 
   explicit Pass(const TensorType& in);
-  // Returns false and leaves the pass unchanged when the block does not compose. An empty pass
-  // takes every block.
+  // Returns false and changes nothing when the block does not compose. The first one always does.
   bool add(const Block& block);
-  // Takes as many of the blocks as compose, at least one. Returns how many it took.
+  // Takes as many of the blocks as compose, at least one, and returns how many.
   size_t add(std::span<const Block> blocks);
 
   // The pass up to the mixing of channels, and what follows it. Requires: `channels` is set.
@@ -89,14 +87,13 @@ struct Pass {
 
   // The memory of `viewed`, addressed by its positions. Requires: `view` is a view of `in`.
   Strided viewed_in(const View& view) const;
-  // Whether axis `a` of `viewed` is warped.
   bool warps(int a) const;
   // Requires: `warp` is set; `viewed` is its memory.
   WarpInput warp_input(const Strided& viewed) const;
   // The places of the output position `first`, and the steps from there.
   WarpPlaces warp_places(const Shape& first) const;
-  // The input positions that the resampling picks for `count` positions of output axis a, from
-  // `begin` on. Null when it does not resample this axis by kNearest.
+  // The input positions that kNearest picks for `count` positions of output axis a, from `begin`
+  // on. Null when it does not resample this axis.
   const int64_t* nearest(int a, int64_t begin, int64_t count, Arena& arena) const;
 
  private:

@@ -11,8 +11,7 @@ namespace {
 
 const ResampleAxis& along_row(const Resample& r) { return r.axis[r.count - 1]; }
 
-// The input's channels that become the target's channels with data: `first`, then one every
-// `step`. They lie in [begin, begin + used), `stride` bytes apart.
+// Every `step`th input channel from `first` on, of [begin, begin + used), `stride` bytes apart.
 struct InputChannels {
   int64_t first = 0, step = 0, begin = 0, used = 1, stride = 0;
 };
@@ -174,7 +173,6 @@ void RowResampler::load_fixed(const std::byte* from, int64_t y, const Target& ou
                   line_);
 }
 
-// Writes the result's pixels as float32.
 void RowResampler::sum_float(const std::byte* from, int64_t y, void* pixels) const {
   auto* row = static_cast<float*>(row_);
   if (y_ < 0) rows::sum_rows(from, type_, 0, kFloatOne, 1, values_, row);
@@ -205,7 +203,6 @@ void RowResampler::load_float(const std::byte* from, int64_t y, std::byte* to, i
     rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * n, to + k * pitch, n);
 }
 
-// Writes the result's pixels as float64.
 void RowResampler::sum_wide(const std::byte* from, int64_t y, void* pixels) const {
   auto* row = static_cast<double*>(row_);
   if (y_ < 0) rows::sum_rows(from, type_, 0, &kWideOne, 1, values_, row);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Resampling of pictures row by row: between the axes there is never more than one row in memory.
-// Lives for one pass; one thread at a time.
 #pragma once
 #include "base/view.h"
 #include "kernels/fused/pass.h"
@@ -15,8 +14,7 @@
 namespace stoker {
 
 // A resampling whose last axis lies along the target's rows, with at most one axis before it. The
-// source has pixels of up to 4 neighbouring values, or planes.
-// The result is that of resample().
+// source has pixels of up to 4 neighbouring values, or planes. The result is that of resample().
 class RowResampler {
  public:
   static bool suits(const Pass& pass, const Strided& in, const Target& target);

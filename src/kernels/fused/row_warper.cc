@@ -16,7 +16,6 @@ namespace {
 
 constexpr int64_t kShown = 1, kInside = 2;  // of RowWarper::where_
 
-// The end of the equal bytes that begin at `begin`.
 int64_t end_of_run(const uint8_t* bytes, int64_t begin, int64_t end) {
   const uint64_t eight = bytes[begin] * 0x0101010101010101u;
   int64_t k = begin;
@@ -42,7 +41,7 @@ typename Mean::Value load(const std::byte* p) {
   return Mean::of(v);
 }
 
-// WarpInput::between() along two axes, for positions whose values all lie inside.
+// WarpInput::between() along two axes, for positions that have only values inside.
 template <class Mean, class T>
 void mean_inside(const std::byte* from, const int64_t* offset, const int64_t* down,
                  const int64_t* right, const typename Mean::Value* fy,

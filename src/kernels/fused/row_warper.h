@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the rows of a pass that begins with a Warp: Note [Warps] in kernels/warp/warp_map.h. Lives
-// for one pass; one thread at a time.
+// Makes the rows of a pass that begins with a Warp: Note [Warps] in kernels/warp/warp_map.h.
 #pragma once
 #include "base/view.h"
 #include "kernels/fused/pass.h"
@@ -39,11 +38,11 @@ class RowWarper {
   void find_pixels(const Pass& pass, const Window& read, const Target& target);
   void find_inside();
   Stretch narrowed(const Line& line, int axis, Stretch r, int64_t lo, int64_t hi) const;
-  // Calls shown(range, inside) for ranges that show the source's values, of which those of `inside`
-  // are made without a look at the border, and hidden(range) for all others.
+  // Calls shown(range, inside) for ranges that show the source's values, those of `inside` without
+  // a look at the border, and hidden(range) for all others.
   template <class Shown, class Hidden>
   void split(const Line& line, const Shown& shown, const Hidden& hidden) const;
-  // Finds the places of a line, and which of them are where: see split().
+  // Finds the places of a line and where they lie, for split().
   void find_perspective(const Line& line) const;
   rows::PlaceRow places(const Line& line, int64_t begin) const;
   // The line at position k, with that position's place.
@@ -59,8 +58,7 @@ class RowWarper {
   void put_pixels(const T* quads, int64_t n, int64_t at, std::byte* to, int64_t pitch) const;
   void fill_pixels(const Line& line, Stretch r, std::byte* to, int64_t pitch) const;
 
-  // Finds the offsets of the positions of `r`, or their distances to the next values and their
-  // fractions.
+  // Finds the offsets of the positions of `r`, or their distances to the next values and fractions.
   void find_offsets(const Line& line, Stretch r) const;
   template <class Mean>
   void find_fractions(const Line& line, Stretch r) const;
@@ -78,8 +76,7 @@ class RowWarper {
 
   WarpInput source_;
   PerspectiveMap perspective_;  // where there is one, the places of lines are output positions
-  // Positions of the source between which its values show, and between which they are made without
-  // a look at the border: [lo, hi).
+  // The source's positions [lo, hi) that show its values, or need no look at the border.
   int64_t shown_lo_[kMost], shown_hi_[kMost], inside_lo_[kMost], inside_hi_[kMost];
   DType type_, result_;
   Way way_ = Way::kValues;
@@ -95,8 +92,8 @@ class RowWarper {
   bool shares_places_ = false;  // all channels of a row have the same places
   // The place in a pixel of the target's first channel, and how far the next one lies.
   int64_t channel_ = 0, channel_stride_ = 0;
-  // Of the positions of a row: where their first value lies, how far the next one is along each of
-  // two axes, and the fractions there.
+  // Of a row's positions: where their first values lie, how far the next are along two axes, and
+  // the fractions there.
   int64_t *offsets_ = nullptr, *next_[2] = {};
   void* fractions_[2] = {};
   // With a perspective: the places of a row, and what split() tells of each.

@@ -12,8 +12,7 @@ namespace {
 
 constexpr int64_t kFewChannels = 16;
 
-// The axis whose values become the planes of a row: the one that lists are for, else a short axis
-// of channels.
+// The axis of the planes of a row: the one that lists are for, else a short axis of channels.
 int channel_axis(const Pass& pass) {
   if (pass.channel_axis >= 0) return pass.channel_axis;
   const TensorType& t = pass.out;
@@ -21,8 +20,7 @@ int channel_axis(const Pass& pass) {
   return c >= 0 && c < t.shape.rank && t.shape[c] <= (t.layout.empty() ? 4 : kFewChannels) ? c : -1;
 }
 
-// Which of `size` entries is for this channel. The clamping serves positions without data, for
-// which there may be none.
+// The entry for this channel. Positions without data may have none, hence the clamping.
 int64_t entry_of(const ChannelMap& m, int64_t channel, int64_t size) {
   return m.axis < 0 ? 0 : std::clamp<int64_t>(m.start + m.step * channel, 0, size - 1);
 }
@@ -203,8 +201,7 @@ void Target::paint(Arena& arena) const {
   for (int i = 0; i < fills_; ++i) paint_around(fill_[i], arena);
 }
 
-// What is outside of a box is, axis by axis, all that lies before it and behind it, within what the
-// axes before have left.
+// Outside of a box is, axis by axis, what lies before and behind it within what earlier axes left.
 void Target::paint_around(const TargetFill& f, Arena& arena) const {
   auto* values = arena.array<std::byte>(static_cast<size_t>(size_ * c.extent));
   rows::copy(f.values, 8, values, size_, size_, c.extent);

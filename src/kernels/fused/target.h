@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output side of a pass: the rows of its window, which parts of them are data and which are
-// fill, and the steps of each channel.
+// The output side of a pass: the rows of its window, which of it is data or fill, and the steps.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -14,8 +13,7 @@
 
 namespace stoker {
 
-// One axis of the output's window. Positions count from the window's begin. [lo, hi) is data, the
-// rest is fill.
+// An axis of the output's window. Positions count from its begin. [lo, hi) is data, the rest fill.
 struct TargetAxis {
   int axis = -1;  // of the output; -1: there is no such axis, and the extent is 1
   int64_t extent = 1, lo = 0, hi = 1, stride = 0;
@@ -29,8 +27,7 @@ struct TargetFill {
   const std::byte* values;
 };
 
-// Splits the window into rows along axis x. The channels of a row (axis c) are processed together,
-// plane by plane. Lives for one pass; one thread at a time.
+// Splits the window into rows along axis x. A row's channels (axis c) are made plane by plane.
 class Target {
  public:
   // `row_axis`: the axis of the rows; -1: the one whose values lie closest together.
@@ -45,7 +42,6 @@ class Target {
   std::span<const ValueStep> steps(int64_t channel) const {
     return {step_ + channel * steps_, static_cast<size_t>(steps_)};
   }
-  // Whether all channels have the same steps.
   bool is_uniform() const { return !has_lists_; }
   // The fill of the pass's warp: a value of the warp's result in 8 bytes for each channel.
   const std::byte* warp_fill() const { return warp_fill_; }
@@ -53,8 +49,8 @@ class Target {
   std::byte* at(const Shape& row) const;  // address of position 0 of x and c
   std::byte* data_at(const Shape& row) const;  // address of the row's first data
 
-  // first() and next() visit all rows that have data. `row` holds positions of the window, with 0
-  // for x and c. next() returns false after the last row.
+  // first() and next() visit all rows with data. `row` holds positions of the window, and 0 for x
+  // and c. next() returns false after the last row.
   Shape first() const;
   bool next(Shape& row) const;
 
@@ -63,10 +59,10 @@ class Target {
   void keep_planes(Arena& arena);
   void* planes(const Shape& row);
   int64_t pitch() const { return direct_ ? c.stride : pitch_; }
-  // Tells the target that the source does the steps itself and puts their results into planes().
+  // Tells the target that the source does the steps itself, and puts results into planes().
   void leave_steps();
-  // Where the row's data lies as pixels, one behind the other, or null. There are no steps then,
-  // and a source that writes there need not finish().
+  // Where the row's data lies as pixels, one behind the other; null if it does not, or if there are
+  // steps. A source that writes there need not finish().
   std::byte* pixels(const Shape& row) const;
   // Puts the values in planes(row) through the steps and into the output.
   void finish(const Shape& row) {
@@ -76,7 +72,6 @@ class Target {
   void finish(const Shape& row, const std::byte* planes, int64_t pitch);
   // Copies a finished row's data to a row with the same data.
   void copy_row(const Shape& from, const Shape& to) const;
-  // Writes all fills.
   void paint(Arena& arena) const;
 
  private:

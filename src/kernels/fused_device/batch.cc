@@ -66,7 +66,7 @@ void set_runs(FusedTask& t) {
 
 bool held_as_float(DType t) { return is_narrow(t) && t != DType::kBool; }
 
-// Whether several rows can be made at once. They must have the same steps.
+// Whether several rows can be made at once, which needs the same steps.
 bool can_make_rows(const FusedTask& t, std::span<const ValueStep> steps) {
   if (steps.empty() && t.kind == FusedKind::kMove) return true;
   const bool same = t.channel_axis < 0 || t.channel_axis == t.line_axis || t.few_channels;
@@ -75,7 +75,6 @@ bool can_make_rows(const FusedTask& t, std::span<const ValueStep> steps) {
          std::all_of(steps.begin(), steps.end(), [](auto& s) { return held_as_float(s.to); });
 }
 
-// Sets the range of addresses that a view covers.
 void set_span(FusedTask& t, const View& in) {
   t.in_begin = t.in_end = static_cast<int64_t>(reinterpret_cast<intptr_t>(in.data));
   for (int a = 0; a < in.shape.rank; ++a) {
@@ -280,7 +279,7 @@ void FusedBatch::set_values(FusedTask& t, const Target& target) {
   }
 }
 
-// A tile of one row. `width` is cut at kSharedBudget, as more has no room in any case.
+// A tile of one row. `width` is cut at kSharedBudget, beyond which there is no room in any case.
 FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) const {
   const FusedAxis& x = t.axis[t.line_axis];
   TapInterval r{0, 0};
@@ -291,8 +290,8 @@ FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) co
   return {0, r.begin, begin, end, 0, 1, static_cast<int>(width)};
 }
 
-// Cuts the line until the rows that are made at once have room in a tile. A single value that has
-// no room by itself goes without shared memory.
+// Cuts the line until the rows made at once have room in a tile. A single value that has none does
+// without shared memory.
 void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
   const int64_t extent = t.axis[t.line_axis].extent;
   int64_t rows = 1;

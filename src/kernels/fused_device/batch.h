@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the block programs that run a batch's samples, each of which has blocks of its own. One
-// thread at a time.
+// Makes the block programs that run a batch's samples, each of which has blocks of its own.
 #pragma once
 #include <map>
 #include <span>
@@ -17,9 +16,8 @@ namespace stoker {
 class Target;
 
 // Use: add() every sample, call finish(), copy tables() to the device and allocate scratch_bytes()
-// there. Then launch stage 0, 1, ... in this order. A stage is one pass of all samples, and usually
-// there is just one. The data of views are device pointers, which are not read or written through
-// here.
+// there. Then launch stage 0, 1, ... A stage is one pass of all samples, and usually there is just
+// one. The data of views are device pointers, which are not followed here.
 class FusedBatch {
  public:
   struct Stage {

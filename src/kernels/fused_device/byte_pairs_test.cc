@@ -21,13 +21,12 @@ uint64_t eight_of(const uint8_t (&bytes)[8]) {
   for (int k = 8; k-- > 0;) v = v << 8 | bytes[k];
   return v;
 }
-// Computes in 64 bits and cuts to 32.
 int32_t naive(int32_t sum, int32_t w0, int32_t w1, uint8_t a, uint8_t b) {
   return static_cast<int32_t>(
       static_cast<uint32_t>(int64_t{sum} + int64_t{w0} * a + int64_t{w1} * b));
 }
 
-// Each column has other bytes than its neighbours, so that confused columns show.
+// Each column has other bytes, so that confused columns show.
 TEST(BytePairs, AllCornersInEveryColumn) {
   constexpr size_t kCount = std::size(kBytes);
   for (const int32_t w0 : kWeights)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests only: runs a FusedBatch on the host, at once. One thread at a time.
+// For tests: runs a FusedBatch on the host, at once.
 #pragma once
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The phases of FusedProgram: find rows, load, make, store. Note [Tiles] of program.h describes
-// them.
+// The phases of FusedProgram: find rows, load, make, store. See Note [Tiles] of program.h.
 #pragma once
 #include <new>
 
@@ -16,9 +15,8 @@ namespace fused {
 
 constexpr int kRowsAtOnce = FusedProgram::kRowsAtOnce;
 
-// Deals threads over `n` places. A team of `team_size` threads takes all places, of which this one
-// takes every team_size-th from `first` on. It belongs to team `team` of `teams`, over which
-// callers deal further work.
+// Deals threads over `n` places. This one takes every team_size-th place from `first` on. It
+// belongs to team `team` of `teams`, over which callers deal further work.
 struct Deal {
   int first, team_size, team, teams;
   STOKER_HD Deal(int thread, int threads, int n)
@@ -104,7 +102,6 @@ STOKER_HD constexpr bool is_loaded_wide(DType t) {
   return t == DType::kUint8 || t == DType::kFloat16 || t == DType::kFloat32;
 }
 
-// One thread of a thread block, at the block's tile.
 struct TileThread {
   const FusedProgram& program;
   int64_t block;
@@ -187,7 +184,7 @@ struct TileThread {
       return load_runs<float>(EightBytes<float, Half>{begin, end});
     load_runs<float>(EightBytes<float, float>{begin, end});
   }
-  // Loads all other types and layouts, value by value.
+  // Loads all other types and layouts.
   STOKER_HD void load_each() const {
     if (task.kind == FusedKind::kFixed) load_runs<int16_t>(OneValue<int16_t>{task.in_type});
     else if (task.kind == FusedKind::kFloat) load_runs<float>(OneValue<float>{task.in_type});
@@ -229,8 +226,7 @@ struct TileThread {
     if (task.fills) call<&TileThread::fill>();
   }
 
-  // Calls f(x, c, r) for each place x, c of a row and each kRowsAtOnce rows, the first of which
-  // is r.
+  // Calls f(x, c, r) for each place x, c of a row and the first row r of each kRowsAtOnce.
   template <class F>
   STOKER_HD void for_each_rows(const F& f) const {
     const Deal channels(thread, threads, task.channels);
@@ -303,8 +299,7 @@ struct TileThread {
   STOKER_HD Taps<V> taps_at(int x) const {
     return Taps<V>(program.tables, line_taps(), line_row + x);
   }
-  // The weighted sums at x, c of n rows from r on. A row behind the last one gets the last one's
-  // sum.
+  // The weighted sums at x, c of n rows from r on. Rows behind the last one get the last one's sum.
   template <class V, int n>
   STOKER_HD void sum_line(Sum<V> (&s)[n], int x, int c, int r) const {
     const Taps<V> t = taps_at<V>(x);
@@ -401,7 +396,6 @@ struct TileThread {
     if (w.filter == Filter::kCubic) return warped_cubic(place, w.source, number_of<V>(fill), load);
     return w.source.between<FloatMean<V>>(place, number_of<V>(fill), load);
   }
-  // The value that the mixing of channels makes.
   STOKER_HD DeviceValue mixed(const Row& row, int x, int c, int r) const {
     const ChannelMix& m = *at<ChannelMix>(program.tables, task.mix);
     const int made = c - channel_lo;
@@ -446,7 +440,6 @@ struct TileThread {
     return s[0];
   }
 
-  // Writes all values that are not data.
   STOKER_HD void fill() const {
     for_each_value([&](const Row& row, int r, int x, int c) {
       if (!row.data || !is_data(x, c))

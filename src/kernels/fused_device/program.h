@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A pass over a batch of samples as a block program (Note [Block programs] in device/device.h),
-// which gives the bytes of run_blocks. This file has what the program reads: descriptors in one
-// buffer, which batch.h makes on the host. phases.h has what it does.
+// which gives the bytes of run_blocks. This file has the descriptors that the program reads, made
+// by batch.h on the host; phases.h has what it does.
 //
 // Note [Tiles]
-// A thread block makes a tile: some rows of a sample, at positions [begin, end) of the line. The
-// line is one axis of the output. A row has all positions of the line and, where they are few, all
+// A thread block makes a tile: some rows of a sample, at positions [begin, end) of the line, which
+// is one axis of the output. A row has all positions of the line and, where they are few, all
 // channels; the other axes number the rows. First, the block works out where its rows are, and
 // keeps this in shared memory. Second, it loads what its rows need of the source into shared
 // memory, where each row is resampled along all axes but the line. Third, it makes every value from
 // there and puts it beside, in the order of the output. Fourth, it writes these bytes out. The
-// values that a warp needs lie anywhere, so they are read where they are, in the third phase.
+// values that a warp needs lie anywhere, and are read there in the third phase.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,7 @@
 
 namespace stoker {
 
-// An address in the sample's own memory or, with `scratch`, an offset in the memory between the
-// batch's passes.
+// An address in the sample's own memory, or with `scratch` an offset in what lies between passes.
 struct FusedMemory {
   int64_t address = 0;
   bool scratch = false;
@@ -76,16 +75,16 @@ struct FusedTask {
   FusedTaps taps[3];  // outermost first; the last one is for line_axis
   FusedFill fill[Pass::kMaxFills];
   int64_t step;  // offset of ValueStep[channel][steps]
-  // Where channels are mixed, the offset of a ChannelMix that makes the channels with data, and the
-  // steps of the source's channels before it: ValueStep[data_channels][steps_before_mix]. Else 0.
+  // Where channels are mixed: the offsets of a ChannelMix that makes the channels with data, and of
+  // the source's steps before it, ValueStep[data_channels][steps_before_mix]. Else 0.
   int64_t mix, step_before_mix;
   int steps_before_mix;
   int64_t warp;  // offset of a FusedWarp; 0: none
 };
 
-// Positions [begin, end) of the line, for rows [first, first + rows). They are made from the line's
-// positions [need, need + width) of the source. A width of 0 means that these are too many or no
-// runs, so that values are read one by one.
+// Positions [begin, end) of the line, for rows [first, first + rows), made from its positions
+// [need, need + width) of the source. With width 0 these are too many or no runs, and values are
+// read one by one.
 struct FusedTile {
   int64_t task, need, begin, end;
   uint32_t first;

@@ -21,7 +21,6 @@ using test::ChainMaker;
 using test::launch_all;
 using test::Scattered;
 
-// Batches of samples, each with its own blocks, windows and memory, give the bytes of run_blocks.
 void expect_bytes_of_run_blocks(uint32_t seeds, int64_t least_extent) {
   std::mt19937 rng(5);
   for (uint32_t seed = 0; seed < seeds; ++seed) {
@@ -69,8 +68,7 @@ TEST(FusedProgram, ASampleWithoutValuesHasNoTiles) {
   }
 }
 
-// A line whose taps do not fit into shared memory is cut. A single value that needs too many taps
-// goes without shared memory.
+// A line whose taps do not fit is cut. A value that needs too many goes without shared memory.
 TEST(FusedProgram, LongLinesAreCut) {
   std::mt19937 rng(6);
   for (int64_t out_extent : {1, 2, 300}) {

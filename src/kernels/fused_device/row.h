@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device code of FusedProgram: where the rows of a task are, and their values before the line is
-// resampled.
+// Device code: where the rows of a task are, and their values before the line is resampled.
 #pragma once
 #include "kernels/fused_device/byte_pairs.h"
 #include "kernels/fused_device/program.h"
@@ -23,7 +22,7 @@ struct SumOf<int16_t> {
 template <class V>
 using Sum = typename SumOf<V>::Type;
 
-// The start of a sum. Adding to it changes no value and not even the sign of a zero.
+// The start of a sum: adding to it changes no value and not even the sign of a zero.
 template <class V>
 inline constexpr Sum<V> kNothing = static_cast<Sum<V>>(-0.0);
 
@@ -102,7 +101,6 @@ STOKER_HD inline std::byte* address_of(const FusedProgram& p, const FusedMemory&
   return in_global(m.scratch ? p.scratch + address : reinterpret_cast<std::byte*>(address));
 }
 
-// The taps of an axis for one of its positions.
 template <class V>
 struct Taps {
   const V* weights;
@@ -113,13 +111,13 @@ struct Taps {
         count(at<int32_t>(tables, t.taps)[position]) {}
 };
 
-// The taps of an axis for one row, with weights of any type. The first tap is in the row's address.
+// The taps of an axis for one row. The first tap is in the row's address.
 struct RowTaps {
   int64_t weights;  // offset in the descriptor buffer
   int count;
 };
 
-// Where a row is. It is kept in shared memory, so that a thread block works it out once.
+// Where a row is. Kept in shared memory, so that a thread block works it out once.
 struct RowAddress {
   const std::byte* in;  // at the first channel and the first tap of each axis but the line
   std::byte* out;
@@ -171,9 +169,9 @@ struct Row : RowAddress {
   }
 
   // Writes eight values, resampled along the first resampled axis, to `to`. `from` is at the first
-  // tap. bytes(p) loads eight values; two rows are summed at a time. The magnitudes of the weights
-  // sum to about 2.9 * 2^14 at most (taps_of), so no sum comes near 2^25. Even with the 6 fraction
-  // bits of other sources none would overflow, so leaving these out changes nothing.
+  // tap. bytes(p) loads eight values; two rows are summed at a time. The weights' magnitudes sum to
+  // about 2.9 * 2^14 at most (taps_of), so no sum comes near 2^25. With the 6 fraction bits of
+  // other sources none would overflow either, so leaving these out changes nothing.
   template <class Bytes>
   STOKER_HD void sum_bytes(const std::byte* from, const Bytes& bytes, int16_t (&to)[8]) const {
     const int64_t stride = task.taps[0].in_stride;
@@ -194,8 +192,7 @@ struct Row : RowAddress {
     sum_bytes(from, [&](const std::byte* p) { return load_eight(p, load.begin, load.end); }, to);
   }
 
-  // Writes values, resampled along the first `axes` resampled axes, to `to`. `from` is at the first
-  // taps.
+  // Writes values, resampled along the first `axes` resampled axes. `from` is at the first taps.
   template <int axes, class V, class Load>
   STOKER_HD void sum_axes(const std::byte* from, const Load& load, V (&to)[Load::kCount]) const {
     if constexpr (axes == 0) {

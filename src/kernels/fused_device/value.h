@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value whose type is known only at run time, in device code. A few forms of arithmetic serve all
-// types.
+// A value whose type is known only at run time, in few forms of arithmetic, for device code.
 #pragma once
 #include "kernels/convert.h"
 #include "kernels/fused_device/vector_access.h"
 
 namespace stoker {
 
-// Types that fit into float32 are held as float and 32-bit integers as double, both exactly. A bool
-// keeps its byte.
+// Types that fit are held as float and 32-bit integers as double, exactly. A bool keeps its byte.
 struct DeviceValue {
   DType type;
   union {
@@ -36,7 +34,7 @@ STOKER_HD inline void hold(DeviceValue& v, T x) {
   v.f = static_cast<float>(x);
 }
 
-// Calls f with the number, in the type that it is held in.
+// Calls f with the number in the type that holds it.
 template <class F>
 STOKER_HD inline auto number(const DeviceValue& v, F&& f) {
   switch (v.type) {

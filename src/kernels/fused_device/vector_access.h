@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loads and stores that are as wide as the address allows. All that are wider than a byte go
-// through load_aligned and store_aligned, which sanitizers check. Pure functions; as thread-safe as
-// the memory.
+// through load_aligned and store_aligned, which sanitizers check.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +42,7 @@ struct Word<16> {
 };
 }  // namespace detail
 
-// The address modulo `alignment`, which is a power of two.
+// The address modulo a power of two.
 STOKER_HD inline int misalignment(const void* p, int alignment) {
   return static_cast<int>(reinterpret_cast<uintptr_t>(p) & static_cast<uintptr_t>(alignment - 1));
 }
@@ -57,7 +56,6 @@ STOKER_HD inline T* in_global(T* p) {
   return p;
 }
 
-// Tells nvcc that p points to shared memory.
 template <class T>
 STOKER_HD inline T* in_shared(T* p) {
 #ifdef __CUDA_ARCH__
@@ -120,8 +118,7 @@ STOKER_HD inline void copy_element(std::byte* to, const std::byte* from, int siz
   }
 }
 
-// Stores n elements that are neighbours in registers. `to` is aligned to the size of all of them
-// or, where that is more than 16 bytes, to 16.
+// Stores n neighbours in registers. `to` is aligned to the bytes of all, or to 16 if they are more.
 template <class T, int n>
 STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   constexpr int kAtOnce = n * int{sizeof(T)} < kVectorBytes ? n : kVectorBytes / int{sizeof(T)};
@@ -135,15 +132,14 @@ STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   }
 }
 
-// The 8 bytes from p on, the first one lowest. Requires: the aligned words that hold them (one or
-// two) can be read.
+// The 8 bytes from p on, the first lowest. Requires: the aligned words that hold them are readable.
 STOKER_HD inline uint64_t load_eight(const std::byte* p) {
   const int skip = misalignment(p, 8);
   const uint64_t low = load_aligned<uint64_t>(p - skip) >> 8 * skip;
   return skip ? low | load_aligned<uint64_t>(p - skip + 8) << 8 * (8 - skip) : low;
 }
 
-// load_eight() without branches. Requires: the aligned word that holds p and the next can be read.
+// The same without branches. Requires: the aligned word that holds p and the next are readable.
 STOKER_HD inline uint64_t load_eight_of_two(const std::byte* p) {
   const int skip = misalignment(p, 8);
   const auto low = load_aligned<uint64_t>(p - skip), high = load_aligned<uint64_t>(p - skip + 8);
@@ -153,7 +149,7 @@ STOKER_HD inline uint64_t load_eight_of_two(const std::byte* p) {
   return static_cast<uint32_t>(first >> shift) | second >> shift << 32;
 }
 
-// load_eight() where only [begin, end) can be read. Bytes outside of it are 0.
+// The same where only [begin, end) can be read. Bytes outside of it are 0.
 STOKER_HD inline uint64_t load_eight(const std::byte* p, const std::byte* begin,
                                      const std::byte* end) {
   const int skip = misalignment(p, 8);
@@ -163,7 +159,7 @@ STOKER_HD inline uint64_t load_eight(const std::byte* p, const std::byte* begin,
   return before < behind ? detail::load_bytes(p + before, behind - before) << 8 * before : 0;
 }
 
-// The highest number of chunks that store_chunk() can have.
+// How many chunks store_chunk() can have at most.
 STOKER_HD constexpr int chunks_of(int bytes) { return bytes / kVectorBytes + 2; }
 
 // Copies chunk k of a run of `bytes` bytes with elements of `size` bytes. A chunk is one vector

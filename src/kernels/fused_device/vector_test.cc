@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wide loads and stores of FusedProgram, with every alignment of source and destination. Memory has
-// the exact size, so that sanitizers see any access outside of it.
+// Wide loads and stores, with every alignment, in memory of the exact size for sanitizers.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -130,7 +129,7 @@ std::vector<Kind> kinds_of(DType in, DType out) {
   return kinds;
 }
 
-// All pairs of alignments. The widths take turns, so that each meets many alignments.
+// The widths take turns, so that each meets many alignments.
 TEST(FusedVectors, EveryAlignment) {
   std::mt19937 rng(1);
   int64_t n = 0;
@@ -148,7 +147,6 @@ TEST(FusedVectors, EveryAlignment) {
         }
 }
 
-// All widths. The alignments take turns.
 TEST(FusedVectors, EveryWidth) {
   std::mt19937 rng(2);
   int n = 0;

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of JPEG's decoders, value by value and in integers, with libjpeg-turbo's roundings
-// (those of its accurate transform and its smooth upsampling). The loops of this room give the same
-// values, and are faster.
+// The arithmetic of JPEG's decoders, value by value in integers, with the roundings of
+// libjpeg-turbo's accurate transform and smooth upsampling. The loops of this room are faster.
 #pragma once
 #include <cstdint>
 
@@ -31,7 +30,7 @@ STOKER_HD inline int32_t across_rows(int32_t near, int32_t far) { return 3 * nea
 STOKER_HD inline int32_t across_columns(int32_t near, int32_t far, int64_t x) {
   return (3 * near + far + 8 - static_cast<int32_t>(x & 1)) >> 4;
 }
-// The neighbour that is the second nearest to position p of the pixels, of n positions of chroma.
+// The second nearest of n positions of chroma to position p of the pixels.
 STOKER_HD inline int64_t far_of(int64_t p, int64_t n) {
   const int64_t far = p % 2 ? p / 2 + 1 : p / 2 - 1;
   return far < 0 ? 0 : far < n ? far : n - 1;
@@ -41,7 +40,6 @@ template <int kShift>
 STOKER_HD int32_t rounded(int32_t v) {
   return (v + (1 << (kShift - 1))) >> kShift;
 }
-// The odd half of the transform in either direction.
 STOKER_HD inline void mix_odd(int32_t (&v)[4]) {
   const int32_t a = v[0], b = v[1], c = v[2], d = v[3];
   v[0] = 11363 * a + 9633 * b + 6437 * c + 2260 * d;

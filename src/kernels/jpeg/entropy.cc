@@ -20,8 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace stoker::jpeg {
 namespace HWY_NAMESPACE {
 
-// Where the coefficient of a position lies behind the first one of its block. Whatever is at a
-// position that no block has goes to that first one, which is written last.
+// Where the coefficient of a position lies behind the first one of its block. What has a position
+// that no block has goes to that first one, which is written last.
 constexpr std::array<uint16_t, 256> kPlaces = [] {
   std::array<uint16_t, 256> places{};
   for (size_t k = 0; k < 64; ++k)
@@ -29,13 +29,12 @@ constexpr std::array<uint16_t, 256> kPlaces = [] {
   return places;
 }();
 
-// Behind the last symbol of a block: whether the position says that it was one.
+// Whether the position behind the last symbol of a block says that it was one.
 HWY_INLINE bool IsWhole(uint64_t position) {
   return position == 63 || (position >= kEndOfBlock && position < kEndOfBlock + 63);
 }
 
-// Makes at least 56 bits ready. The bits below `count` are those that come next, so that it does no
-// harm to read them again.
+// Makes at least 56 bits ready. Bits below `count` are the next ones, so they may be read again.
 HWY_INLINE void Refill(BitReader& r) {
   uint64_t next;
   std::memcpy(&next, r.next, sizeof next);
@@ -49,7 +48,7 @@ HWY_INLINE void Use(BitReader& r, uint64_t bits, uint64_t used) {
   r.count -= used;
 }
 
-// The value in the upper 63 - `shift` bits: a value that begins with 0 is negative.
+// The value in the upper 63 - `shift` bits: it is negative if it begins with 0.
 HWY_INLINE int64_t ValueOf(uint64_t bits, uint64_t shift) {
   const uint64_t sign = ~bits & (uint64_t{1} << 63);
   return (static_cast<int64_t>((bits >> 1) | sign) >> (shift & 63)) +
@@ -66,8 +65,7 @@ HWY_INLINE bool ReadDc(BitReader& r, const DcTable& table, int32_t& difference) 
   return s.advance() == 0;
 }
 
-// Reads a block, whose first coefficient is at `to`. Returns whether it is one. Not inlined, so
-// that all of it lies in registers.
+// Reads a block. Returns whether it is one. Not inlined, so that all of it lies in registers.
 HWY_NOINLINE bool ReadBlock(BitReader& reader, const McuBlock& block, int16_t* to) {
   BitReader r = reader;
   int32_t difference;

@@ -5,9 +5,9 @@
 //
 // Note [Bounds of bits]
 // A block takes kMostBytesOfBlock bytes at most, whatever the bits are: 64 codes of 16 bits with
-// values of 11, and no more than one symbol behind them. So a decoder that has kMostBytesOfMcu
-// readable bytes ahead of it cannot leave them within one MCU, and needs no other check. Where the
-// data ends, zeros follow, and whoever owns it looks afterwards whether any of them were used.
+// values of 11, and no more than one symbol behind them. So a decoder with kMostBytesOfMcu readable
+// bytes ahead cannot leave them within one MCU, and needs no other check. Zeros follow the data,
+// and its owner looks afterwards whether any of them were used.
 #pragma once
 #include <cstdint>
 
@@ -36,8 +36,7 @@ struct McuBlock {
   const DcTable* dc;
   const AcTable* ac;  // with skips, if the block is only passed over
   int32_t* predictor;  // the last DC coefficient of the component
-  // The groups (Note [Groups of blocks] of idct.h) of the row of blocks to which it belongs, all
-  // zero. Null: the block is only passed over.
+  // Its row's groups (Note [Groups of blocks] of idct.h), all zero. Null: the block is passed over.
   int16_t* row;
   int64_t across, first;  // in MCU x of the row, it is block x * across + first
 };

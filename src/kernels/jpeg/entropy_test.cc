@@ -25,7 +25,6 @@ void put(Bits& to, uint32_t value, int count) {
   for (int i = count - 1; i >= 0; --i) to.push_back(value >> i & 1);
 }
 
-// A code for some symbols, as a file defines it, and what it codes.
 struct Code {
   std::vector<uint8_t> counts = std::vector<uint8_t>(16), symbols;
   uint32_t words[256] = {};
@@ -82,7 +81,6 @@ struct Tables {
   }
 };
 
-// The bits as bytes, with zeros behind them.
 std::vector<uint8_t> bytes_of(const Bits& bits) {
   std::vector<uint8_t> bytes(bits.size() / 8 + 1 + static_cast<size_t>(jpeg::kMostBytesOfMcu));
   for (size_t i = 0; i < bits.size(); ++i)
@@ -174,7 +172,6 @@ TEST_P(EntropyOnTarget, ReadsWhatWasCoded) {
   }
 }
 
-// Blocks that are passed over in a row end where they end, whatever symbols share an entry.
 TEST_P(EntropyOnTarget, PassesOverBlocks) {
   for (int round = 0; round < 60; ++round) {
     const Code dc = random_dc(round % 2), ac = random_ac(round % 3 == 0);
@@ -264,7 +261,6 @@ TEST_P(EntropyOnTarget, StopsAtTheLimit) {
   EXPECT_EQ(more.end, read.end);
 }
 
-// No bits lead a reader further than a block can reach.
 TEST_P(EntropyOnTarget, RandomBitsStayWithinBounds) {
   for (int round = 0; round < 300; ++round) {
     const Tables tables(random_dc(round % 2), random_ac(round % 3 == 0));

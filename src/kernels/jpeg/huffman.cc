@@ -53,12 +53,11 @@ HWY_INLINE Long ValuesOf(Long words, Long total, Long size) {
   return hn::Add(bits, hn::IfThenElseZero(is_negative, hn::Sub(one, range)));
 }
 
-// Makes the entries of words from `at` on.
 HWY_INLINE void MakePairs(const uint32_t* singles, uint32_t at, uint64_t* pairs) {
   const Long words = hn::Iota(Longs(), at), zero = hn::Zero(Longs());
   const Symbols a = SymbolsAt<kPairBits>(singles, words, zero);
   const auto is_first = hn::And(a.is_known, IsAtMost(a.length, kPairBits));
-  // A word that is all used has nothing left to look up.
+  // A used-up word has nothing left to look up.
   const Long used = hn::Min(a.total, All(kPairBits));
   const Symbols b = SymbolsAt<kPairBits>(singles, words, used);
   const auto fits = IsAtMost(hn::Add(a.total, b.length), kPairBits);

@@ -5,17 +5,17 @@
 //
 // Note [Symbols]
 // A code stands for a symbol, whose lower four bits are the size of a value; that many bits follow
-// the code. The upper four bits of an AC symbol are how many zeros precede the value. An AC symbol
+// the code. The upper four bits of an AC symbol count the zeros before the value. An AC symbol
 // without a value ends the block, or stands for 16 zeros. A block is read by positions in zigzag
-// order: an AC symbol advances by its zeros and itself. What ends the block advances by
-// kEndOfBlock, and what no file of 8 bits holds by kBadCode, so that the position tells behind the
-// last symbol what became of the block.
+// order: an AC symbol advances by its zeros and itself, the end of a block by kEndOfBlock, and what
+// no file of 8 bits holds by kBadCode. So the position behind the last symbol tells what became of
+// the block.
 //
 // Note [Tables of symbols]
-// The next bits of the data are the index of an entry, which says all that a decoder has to know.
-// `singles` have one symbol each. `pairs` have two where both codes and the value of the first fit
-// into the index. `skips` have up to four symbols, without their values. An entry of 0 means that
-// the code is longer than the index or bad: find_symbol() knows.
+// The next bits of the data are the index of an entry. `singles` have one symbol each. `pairs` have
+// two where both codes and the value of the first fit into the index. `skips` have up to four
+// symbols, without their values. An entry of 0 means that the code is bad or longer than the index:
+// find_symbol() knows.
 #pragma once
 #include <cstdint>
 
@@ -23,11 +23,10 @@ namespace stoker::jpeg {
 
 inline constexpr int kSingleBits = 11, kPairBits = 10, kSkipBits = kSingleBits;
 inline constexpr uint32_t kEndOfBlock = 128, kBadCode = 64;
-// The largest values of files of 8 bits. They are coded in so many bits.
+// The most bits that values of files of 8 bits have.
 inline constexpr int kLargestDc = 11, kLargestAc = 10, kLongestCode = 16;
 
-// A code as a file defines it: how many codes there are of each length, 1 to 16, and their symbols,
-// by length.
+// A code as a file defines it: how many codes have 1 to 16 bits, and their symbols by length.
 struct HuffmanCode {
   const uint8_t* counts = nullptr;
   const uint8_t* symbols = nullptr;
@@ -37,7 +36,6 @@ struct HuffmanCode {
   bool is_valid() const;
 };
 
-// One symbol, in 32 bits.
 struct Single {
   uint32_t bits;
 
@@ -50,7 +48,7 @@ struct Single {
   constexpr uint32_t advance() const { return bits >> 24; }
 };
 
-// One or two symbols, in 64 bits. One symbol stands at the second place; the first value is then 0
+// One or two symbols, in 64 bits. One alone stands at the second place; the first value is then 0
 // and goes to the same position.
 struct Pair {
   uint64_t bits;
@@ -92,7 +90,6 @@ struct AcTable {
   void build_skips();
 };
 
-// The symbol at the top of `bits`.
 Single find_symbol(const DcTable& table, uint64_t bits);
 Single find_symbol(const AcTable& table, uint64_t bits);
 

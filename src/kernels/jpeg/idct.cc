@@ -47,8 +47,8 @@ using pairs::HWY_NAMESPACE::SumPairs;
 using pairs::HWY_NAMESPACE::Words;
 using Row = hn::Vec<Words>;  // of as many blocks as fit
 
-// from_waves() of rows to half of the columns, before they are narrowed. A pair is a value of each
-// of two rows. kRounds: whether results are rounded, else they are cut off.
+// from_waves() of rows to half of the columns, before they are narrowed. A pair holds a value of
+// each of two rows. kRounds: whether results are rounded or cut off.
 template <int kShift, bool kRounds, class Interleave>
 HWY_INLINE void TransformHalf(const Row (&v)[8], const Interleave& pair, hn::Vec<Longs> (&out)[8]) {
   const Row v04 = pair(v[0], v[4]), v26 = pair(v[2], v[6]);
@@ -80,7 +80,7 @@ HWY_INLINE void TransformColumns(Row (&v)[8]) {
   for (int k = 0; k < 8; ++k) v[k] = hn::ReorderDemote2To(Words(), low[k], high[k]);
 }
 
-// One of as many rounds as the number of vectors has bits, which make columns of rows.
+// One of the rounds that make columns of rows: three for eight vectors.
 template <class D, int kCount>
 HWY_INLINE void Interleave(D d, hn::Vec<D> (&v)[kCount]) {
   hn::Vec<D> w[kCount];
@@ -91,7 +91,7 @@ HWY_INLINE void Interleave(D d, hn::Vec<D> (&v)[kCount]) {
   for (int i = 0; i < kCount; ++i) v[i] = w[i];
 }
 
-// Stores eight rows, given the columns of each block.
+// Stores eight rows, of which it gets the columns of each block.
 HWY_INLINE void StoreColumns(const Row (&v)[8], uint8_t* out, int64_t stride) {
   using Eights = hn::Repartition<uint64_t, Bytes>;
   const hn::Half<Bytes> half;
@@ -111,7 +111,6 @@ HWY_INLINE void StoreColumns(const Row (&v)[8], uint8_t* out, int64_t stride) {
   }
 }
 
-// What lies between the directions.
 struct Extremes {
   Row low, high;
 

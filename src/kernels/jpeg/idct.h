@@ -5,14 +5,14 @@
 //
 // Note [Groups of blocks]
 // Coefficients lie in groups of four blocks, so that a vector takes the same row of all four:
-// coefficient (row r, column c) of block b is group[r * 32 + b * 8 + c]. They are in natural order,
-// not yet multiplied by their quanta. Groups are aligned to 64 bytes and lie one behind the other.
+// coefficient (row r, column c) of block b is group[r * 32 + b * 8 + c], not yet multiplied by its
+// quantum. Groups are aligned to 64 bytes and lie one behind the other.
 //
 // Note [Range of coefficients]
 // libjpeg-turbo's variants for different CPUs agree while sums of two values fit into 16 bits.
 // Coefficients times their quanta are modulo 2^16 in all of them. The transform of columns makes
 // values of at least four times the largest of these, so it suffices to look at what it makes.
-// Pictures of 8 bits stay far below the limit. Other blocks are left to libjpeg-turbo.
+// Other blocks, which no picture of 8 bits has, are left to libjpeg-turbo.
 #pragma once
 #include <cstdint>
 

@@ -19,8 +19,8 @@ namespace {
 constexpr int kBits = 13;
 constexpr int64_t fixed(double v) { return static_cast<int64_t>(v * (1 << kBits) + 0.5); }
 
-// The transform of Loeffler, Ligtenberg and Moschytz with 11 multiplications in each direction, in
-// fixed point with 13 bits. Values are `stride` apart, and are rounded to multiples of 2^shift.
+// The transform of Loeffler, Ligtenberg and Moschytz, in fixed point with 13 bits. Values are
+// `stride` apart, and are rounded to multiples of 2^shift.
 void transform(int64_t* v, int stride, int shift) {
   const auto in = [&](int k) { return v[k * stride]; };
   const int64_t turned = (in(2) + in(6)) * fixed(0.541196100);
@@ -53,7 +53,6 @@ struct Blocks {
     const auto address = reinterpret_cast<uintptr_t>(memory.data());
     return memory.data() + (64 - address % 64) % 64 / 2;
   }
-  // Coefficient k in natural order.
   int16_t& at(int64_t block, int k) {
     return groups()[block / 4 * jpeg::kGroupSize + k / 8 * 32 + block % 4 * 8 + k % 8];
   }
@@ -85,7 +84,6 @@ class IdctOnTarget : public test::OnTarget {
   }
 };
 
-// From blocks of one coefficient to full ones, whose values leave those of bytes.
 TEST_P(IdctOnTarget, AgreesWithThePublishedAlgorithm) {
   for (int64_t count : {1, 2, 5})
     for (const int64_t most : {0, 1, 5, 63})
@@ -99,7 +97,6 @@ TEST_P(IdctOnTarget, AgreesWithThePublishedAlgorithm) {
       }
 }
 
-// Each coefficient alone, as large as pictures of 8 bits have it.
 TEST_P(IdctOnTarget, TransformsEachCoefficient) {
   for (int k = 0; k < 64; ++k)
     for (const int16_t value : {-1024, -129, 1, 8, 1023}) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of a scan as it was before it was made free of markers.
+// The data of a scan without what keeps it free of markers.
 #pragma once
 #include <cstdint>
 
@@ -14,8 +14,8 @@ struct Unstuffed {
 };
 
 // Copies the data of a scan, without the 0 behind each FF. Stops before an FF with another byte or
-// nothing behind it, and where `size` bytes were read or at least `room` written. `to` has room for
-// kUnstuffSlack bytes more.
+// nothing behind it, and once `size` bytes were read or at least `room` written. Requires: `to` has
+// room for kUnstuffSlack bytes more.
 Unstuffed unstuff(const uint8_t* from, int64_t size, uint8_t* to, int64_t room);
 
 }  // namespace stoker::jpeg

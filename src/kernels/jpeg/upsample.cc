@@ -44,8 +44,7 @@ HWY_INLINE Word MakePixels(const uint8_t* near, const uint8_t* far) {
   return hn::Or(hn::ShiftRight<kShift>(even), upper);
 }
 
-// Vectors are stored where those of the whole row from `begin` on would lie, as they will be loaded
-// like that.
+// Vectors are stored where those of a row from `begin` on lie, as they are loaded like that.
 template <bool kRowsToo>
 HWY_INLINE int64_t UpsampleVectors(const uint8_t* near, const uint8_t* far, int64_t begin,
                                    int64_t first, int64_t last, uint8_t* out) {
@@ -62,9 +61,9 @@ HWY_INLINE int64_t UpsampleVectors(const uint8_t* near, const uint8_t* far, int6
 }
 #endif
 
-// Makes the pixels of samples [first, last), which all have both neighbours, of a row that is made
-// from `begin` on. `far` is null where only columns are halved, and `out` is for sample 0. Returns
-// where the samples begin that are left.
+// Makes the pixels of samples [first, last), which all have both neighbours, of a row made from
+// `begin` on. `far` is null where only columns are halved; `out` is for sample 0. Returns where the
+// rest begins.
 #if HWY_TARGET == HWY_SCALAR
 int64_t UpsampleColumns(const uint8_t*, const uint8_t*, int64_t, int64_t first, int64_t, uint8_t*) {
   return first;
@@ -121,7 +120,7 @@ void upsample_columns(const Component& c, const uint8_t* near, const uint8_t* fa
   make(HWY_DYNAMIC_DISPATCH(UpsampleColumns)(near, far, begin, first, last, out), end);
 }
 
-// n / factor. Divisions by numbers that are not known take as long as several vectors.
+// n / factor, without a slow division by a number that is not known.
 int64_t quotient(int64_t n, int factor) {
   return factor == 1 ? n : factor == 2 ? n / 2 : n / factor;
 }

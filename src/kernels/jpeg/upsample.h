@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a component become rows of the picture, bit for bit as by libjpeg-turbo's smooth
-// upsampling.
+// Rows of a component become rows of pixels, bit for bit as by libjpeg-turbo's smooth upsampling.
 //
 // Note [Smooth upsampling]
 // A component of half the columns, of half the rows, or of both is interpolated: a sample lies in
 // the middle of its pixels, and a pixel is three quarters of the nearest sample and one quarter of
 // the next, in each halved direction. Behind the edges of the component, which need not be those of
-// its blocks, its last samples are repeated. Halves are rounded up and down in turns. Samples are
-// only repeated where the component has other factors, or, if columns are halved, no more than two
-// columns.
+// its blocks, its last samples are repeated. Halves are rounded up and down in turns. Where the
+// component has other factors, or halved columns but no more than two, samples are only repeated.
 #pragma once
 #include <cstdint>
 

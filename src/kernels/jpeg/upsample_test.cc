@@ -44,8 +44,7 @@ struct Stored {
     const int64_t far_column = c.across == 1 ? column : x % 2 ? column + 1 : column - 1;
     const double value = 9 * at(row, column) + 3 * at(far_row, column) + 3 * at(row, far_column) +
                          at(far_row, far_column);
-    // Halves go up in odd rows or columns and down in even ones. Of both, columns decide, and the
-    // other way round, by sixteenths.
+    // Halves go up in odd rows or columns, down in even ones; for both, by columns and sixteenths.
     if (c.across == 2 && c.down == 2)
       return static_cast<uint8_t>(std::floor((value + (x % 2 ? 7 : 8)) / 16));
     const int64_t turn = c.down == 2 ? y : x;
@@ -87,7 +86,7 @@ TEST_P(UpsampleOnTarget, MakesComponentsOfOneRow) {
   }
 }
 
-// The window holds the samples that are needed and no other; it is memory of its own.
+// The window, in memory of its own, holds only the samples that are needed.
 TEST_P(UpsampleOnTarget, NeedsAWindowOnly) {
   for (const Factors f : kAllFactors)
     for (const int64_t begin : {0, 1, 30, 66})

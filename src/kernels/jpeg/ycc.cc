@@ -81,7 +81,7 @@ HWY_INLINE void MakeVector(const uint8_t* y, const uint8_t* cb, const uint8_t* c
   hn::StoreInterleaved3(red, PackBytes(a.green, b.green), blue, Bytes(), out);
 }
 
-// Less than a vector.
+// For less than a vector.
 void MakeFew(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, uint8_t* out, size_t n,
              bool blue_first) {
   HWY_ALIGN uint8_t in[3][HWY_MAX_BYTES] = {}, pixels[3 * HWY_MAX_BYTES];

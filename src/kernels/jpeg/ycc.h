@@ -7,8 +7,7 @@
 
 namespace stoker::jpeg {
 
-// Makes n pixels of three bytes: red, green and blue, or with `blue_first` in the other order.
-// Writes nothing behind them.
+// Makes exactly n pixels: red, green and blue, or with `blue_first` in the other order.
 void ycc_to_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, uint8_t* out, int64_t n,
                 bool blue_first);
 

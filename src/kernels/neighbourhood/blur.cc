@@ -10,9 +10,9 @@
 namespace stoker {
 namespace {
 
-// Adds kPairs pairs of rows, from the distance `first` on, to what was summed up before. The first
-// call begins with the row in the middle, and the last one stores. rows[d] is the row at the
-// distance d; each begins `at` elements before out[0].
+// Adds kPairs pairs of rows, from the distance `first` on, to the sums. The first call begins with
+// the row in the middle, and the last one stores. rows[d] is the row at the distance d; each begins
+// `at` elements before out[0].
 template <class A, int kPairs, bool kLast, class In, class Out>
 void add_pairs(const In* const* rows, int first, const typename A::Number* weights, int64_t at,
                typename A::Number* sums, Out* out, int64_t n) {
@@ -91,8 +91,8 @@ struct BlurredAxis {
   int64_t high() const { return std::min(end + radius, full); }
 };
 
-// Blurs planes of elements In, whose rows are dense, to rows of Row, which are converted to the
-// dtype of the output unless that is Row. `adds`: they are added to the output, whose type is Row.
+// Blurs planes of elements In, whose rows are dense, to rows of Row. These are converted to the
+// output's dtype or, with `adds`, added to the output, whose type is then Row.
 template <class A, class In, class Row>
 class Planes {
  public:
@@ -152,7 +152,7 @@ class Planes {
     return reinterpret_cast<const In*>(from + offset(0, d) + offset(1, h) +
                                        offset(2, blurred_[2].low()));
   }
-  // The rows at the distances -radius ... radius from p; the pointer is to the one in the middle.
+  // The rows at the distances -radius ... radius from p; points to the one in the middle.
   template <class T, class At>
   const T* const* near(std::vector<const T*>& rows, const BlurredAxis<N>& s, int64_t p,
                        const At& at) {
@@ -196,7 +196,7 @@ class Planes {
   std::vector<const N*> sums_;
 };
 
-// The part of `in` that is needed, with dense rows of the type that the blur reads.
+// The needed part of `in`, with dense rows of the type that the blur reads.
 View as_type(const View& in, const Window& needed, DType type, int row_axis, Arena& scratch) {
   const View part = part_of(in, needed);
   if (in.dtype == type) return with_dense_rows(part, row_axis, scratch);

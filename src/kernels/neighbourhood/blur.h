@@ -5,12 +5,12 @@
 //
 // Note [Blur]
 // Axes are blurred one after the other, outermost first. Beyond an edge the tensor is mirrored
-// about the outermost element. A value is w[0] x[0] + w[1] (x[-1] + x[1]) + w[2] (x[-2] + x[2])
-// and so on, summed up in this order, so the bytes are the same on every CPU and device. Between
-// the axes nothing is rounded to the output's type. From uint8 to uint8 everything is in 16-bit
-// integers: values count from 128 in 1/64, weights in 2^-15, and each product is rounded. That is
-// off by at most half of 1/64, so kMostFixed pairs in all add up to less than one level. Sums of
-// blurs are added up in their order, before anything is rounded to the output's type.
+// about the outermost element. A value is w[0] x[0] + w[1] (x[-1] + x[1]) + w[2] (x[-2] + x[2]) and
+// so on, summed up in this order, so the bytes are the same on every CPU and device. Nothing is
+// rounded to the output's type between the axes, nor between blurs that are summed up. From uint8
+// to uint8 everything is in 16-bit integers: values count from 128 in 1/64, weights in 2^-15, and
+// each product is rounded. That is off by at most half of 1/64, so kMostFixed pairs in all add up
+// to less than one level.
 #pragma once
 #include <span>
 #include <vector>
@@ -28,7 +28,7 @@ struct BlurAxis {
   int radius() const { return static_cast<int>(weights.size()) - 1; }
 };
 
-// A Gaussian bell's weights, which add up to 1 over both sides. Sigma 0 is that of OpenCV for the
+// A Gaussian bell's weights, which add up to 1 over both sides. Sigma 0 means OpenCV's for the
 // radius: 0.3 (radius - 1) + 0.8.
 std::vector<double> gaussian(double sigma, int radius);
 
@@ -57,8 +57,8 @@ struct FixedBlur {
     const auto rounded = static_cast<int16_t>(((v + 32) >> 6) + 128);
     return static_cast<To>(rounded < 0 ? 0 : rounded > 255 ? 255 : rounded);
   }
-  // They add up to 1, so that a constant stays as it is; the last ones are left out where they are
-  // 0. Alone, w[0] counts as 1.
+  // They add up to 1, so that a constant stays as it is. Zeros at the end are left out. w[0] alone
+  // counts as 1.
   static std::vector<int16_t> weights(std::span<const double> w);
 };
 
@@ -79,7 +79,6 @@ struct FloatBlur {
   static std::vector<A> weights(std::span<const double> w) { return {w.begin(), w.end()}; }
 };
 
-// Calls f with the arithmetic of a blur from one type to another.
 template <class F>
 void with_blur(DType in, DType out, std::span<const BlurAxis> axes, F&& f) {
   if (is_fixed_point(in, out, axes)) f(FixedBlur{});
@@ -94,11 +93,11 @@ Window blur_demand(const Window& wanted, const Shape& full, std::span<const Blur
 // order and without gaps between them; `in` covers blur_demand() of `out` and does not overlap it.
 void blur(const View& in, const View& out, std::span<const BlurAxis> axes, Arena& scratch);
 
-// The axes of each of several blurs. All blurs have the same ones.
+// The axes of each of several blurs, which are the same for all.
 using BlurList = std::vector<std::vector<BlurAxis>>;
 
-// Sets `out` to the sum of these blurs, whose weights need not add up to 1, in floats. Requires:
-// what blur() requires of each of them.
+// Sets `out` to the sum of these blurs, in floats; their weights need not add up to 1. Requires:
+// what blur() requires of each.
 void sum_of_blurs(const View& in, const View& out, const BlurList& blurs, Arena& scratch);
 
 }  // namespace stoker

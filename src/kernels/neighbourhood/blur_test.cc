@@ -27,7 +27,6 @@ TEST(FixedBlur, WeightsAddUpToOne) {
             (std::vector<int16_t>{13106, 6554, 3277}));
 }
 
-// A bell, which sums up to 1.
 std::vector<double> bell(int radius) {
   std::vector<double> w;
   double sum = 0;
@@ -39,7 +38,6 @@ std::vector<double> bell(int radius) {
   return w;
 }
 
-// All elements in double precision, one axis after the other.
 std::vector<double> blurred(std::vector<double> v, const Shape& s, std::span<const BlurAxis> axes) {
   const Shape step = View::dense_strides(s, 1);
   for (const BlurAxis& axis : axes) {

@@ -11,8 +11,7 @@
 
 namespace stoker {
 
-// Along this axis the window of position p covers [p - anchor, p - anchor + size). Requires: anchor
-// lies in [0, size).
+// The window of position p covers [p - anchor, p - anchor + size). Requires: 0 <= anchor < size.
 struct WindowAxis {
   int axis = 0;
   int64_t size = 1, anchor = 0;
@@ -20,7 +19,7 @@ struct WindowAxis {
   bool operator==(const WindowAxis&) const = default;
 };
 
-// The window of a tensor of shape `full` that the windows of all positions in `wanted` need.
+// What the windows of all positions in `wanted` need of a tensor of shape `full`.
 inline Window window_demand(const Window& wanted, const Shape& full,
                             std::span<const WindowAxis> axes, Border border) {
   Window needed = wanted;
@@ -29,7 +28,7 @@ inline Window window_demand(const Window& wanted, const Shape& full,
     int64_t &begin = needed.begin[w.axis], &end = needed.end[w.axis];
     const int64_t before = w.anchor, behind = w.size - 1 - w.anchor, n = full[w.axis];
     const bool reaches_out = begin < before || end + behind > n;
-    // What is mirrored lies at most as far inside as the window reaches to either side.
+    // Mirrored positions lie at most as far inside as the window reaches to either side.
     const int64_t reach = reaches_out ? std::max(before, behind) : 0;
     begin = std::max<int64_t>(begin - std::max(before, reach), 0);
     end = std::min(end + std::max(behind, reach), n);

@@ -14,7 +14,7 @@ using Histogram = ByteMedians::Histogram;
 // The counts of one window of a row, which moves to the right.
 class SlidingWindow {
  public:
-  // `columns` are those that the first window begins with, `stride` apart.
+  // The first window begins with `columns`, which are `stride` apart.
   SlidingWindow(const Histogram* columns, int64_t width, int64_t stride)
       : columns_(columns), width_(width), stride_(stride) {
     for (int64_t k = 0; k < width; ++k) add(bin_, column(k).bin);
@@ -40,7 +40,7 @@ class SlidingWindow {
   static void subtract(uint16_t* to, const uint16_t* from) {
     for (int i = 0; i < 16; ++i) to[i] = static_cast<uint16_t>(to[i] - from[i]);
   }
-  // The first place where the counts up to there exceed `rank`, from which those before are taken.
+  // The first place where the counts exceed `rank`, less the counts before it.
   static int find(const uint16_t* counts, int& rank) {
     int i = 0;
     for (; rank >= counts[i]; ++i) rank -= counts[i];

@@ -8,7 +8,6 @@
 namespace stoker {
 namespace {
 
-// The extremes of the columns of n elements.
 template <class Extreme, class K>
 void of_columns(const K* const* rows, int64_t height, K* out, int64_t n) {
   constexpr int64_t kChunk = 1024;
@@ -28,14 +27,13 @@ void of_columns(const K* const* rows, int64_t height, K* out, int64_t n) {
   });
 }
 
-// out[i] is the extreme of in[i] and in[i + apart].
 template <class Extreme, class K>
 void of_pairs(const K* __restrict in, int64_t apart, K* __restrict out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = Extreme::of(in[i], in[i + apart]);
 }
 
-// The extremes of `width` elements of `some`, `step` apart from each other: of two, four and so on,
-// and at last of two parts that overlap. Both buffers are overwritten; one of them is returned.
+// The extremes of `width` elements of `some`, `step` apart: of two, four and so on, and at last of
+// two parts that overlap. Both buffers are overwritten; one of them is returned.
 template <class Extreme, class K>
 const K* of_lines(K* some, K* other, int64_t width, int64_t step, int64_t n) {
   const auto join = [&](int64_t apart, int64_t length) {

@@ -29,7 +29,7 @@ struct Largest {
 
 // Sets `out`, which is dense, to the smallest or largest values, in the order of SortKey, of the
 // windows of `in`, which has its dtype. Border::kConstant takes no part. Requires: two axes, in
-// order and next to each other; `in` covers window_demand() of `out` and does not overlap it.
+// order and next to each other; `in` covers window_demand() of `out`, without overlap.
 template <class Extreme>
 void extremes(const View& in, const View& out, std::span<const WindowAxis> axes, Border border,
               Arena& scratch);

@@ -36,8 +36,7 @@ struct Plane {
   uint8_t* row(int64_t y) const { return first + y * pitch; }
 };
 
-// The loops. Their pointers are values, because a byte that is stored may change what is read by
-// reference.
+// The loops get pointers by value, as a byte that is stored may change what references lead to.
 void split_row(const uint8_t* __restrict rgb, int64_t n, uint8_t* __restrict luma,
                uint8_t* __restrict cb, uint8_t* __restrict cr) {
   for (int64_t x = 0; x < n; ++x) {

@@ -4,14 +4,13 @@
 // What is left of a picture after it was compressed as a JPEG file.
 //
 // Note [JPEG distortion]
-// The bytes are those that libjpeg-turbo gives by its defaults and with chroma of half the size,
-// which are Pillow's. Entropy coding loses nothing, so no file is made: colours become luma and
-// chroma, chroma is averaged, each block of 8 x 8 values goes through a cosine transform, is
-// rounded to multiples of its quanta and goes back, and chroma is interpolated. All of it but one
-// division is in integers: the transform in units of 2^-13, with a rounding after each direction.
-// The quotients are below 2^13, so the division's error in float32 is too small to change one.
-// What lies beyond an edge repeats the last column of pixels, the last row of luma, and the last
-// row of averaged chroma, until the blocks are full.
+// The bytes are those that libjpeg-turbo and Pillow give by their defaults, with chroma of half the
+// size. Entropy coding loses nothing, so no file is made: colours become luma and chroma, chroma is
+// averaged, each block of 8 x 8 values goes through a cosine transform, is rounded to multiples of
+// its quanta and goes back, and chroma is interpolated. All but one division is in integers: the
+// transform in units of 2^-13, rounded after each direction. The quotients are below 2^13, so the
+// division's error in float32 is too small to change one. Beyond an edge, the last column of pixels
+// and the last rows of luma and averaged chroma are repeated until the blocks are full.
 #pragma once
 #include <vector>
 
@@ -23,7 +22,7 @@ namespace stoker {
 
 inline constexpr int64_t kJpegUnit = 16;  // four blocks of luma with one of each chroma
 
-// The quanta that the coefficients of luma and chroma are rounded to multiples of, in rows.
+// The multiples to which coefficients of luma and chroma are rounded, in rows.
 struct JpegQuanta {
   struct Quantum {
     int32_t size;
@@ -60,8 +59,7 @@ STOKER_HD inline int32_t average(int32_t sum, int64_t x) {
 }
 // Chroma is not interpolated in pictures of four columns or less.
 STOKER_HD inline bool is_interpolated(int64_t columns) { return columns > 4; }
-// Eight values, `stride` apart, become coefficients of 2^(13 - kShift) times their size, which
-// from_waves() undoes.
+// Turns eight values, `stride` apart, into coefficients of 2^(13 - kShift) times their size.
 template <int kShift>
 STOKER_HD void to_waves(int32_t* v, int stride) {
   const int32_t a = v[0] + v[7 * stride], b = v[stride] + v[6 * stride];

@@ -23,7 +23,7 @@ struct KeyRow {
  private:
   template <class From, class To, class F>
   static void convert(const From* from, To* to, int64_t n, F f) {
-    // What is only copied is not faster at a better level: measured on AVX-512.
+    // Mere copies are not faster at a better level (measured on AVX-512).
     if constexpr (K::kIsValue) convert_all(from, to, n, f);
     else at_cpu_level([=] { convert_all(from, to, n, f); });
   }

@@ -25,7 +25,6 @@ template <size_t kFirst, class K, size_t n, size_t... I>
 std::array<K, sizeof...(I)> every_other(const std::array<K, n>& a, std::index_sequence<I...>) {
   return {a[kFirst + 2 * I]...};
 }
-// The elements from `kFirst` on.
 template <size_t kFirst, class K, size_t n, size_t... I>
 std::array<K, sizeof...(I)> part(const std::array<K, n>& a, std::index_sequence<I...>) {
   return {a[kFirst + I]...};
@@ -41,8 +40,8 @@ K most(K a, K b) {
   return a > b ? a : b;
 }
 
-// Batcher's merge of two sorted lists, without branches: those of their even and of their odd
-// elements are put together, and then at most neighbours are in the wrong order.
+// Batcher's merge of two sorted lists, without branches: their even and their odd elements are
+// merged apart, and then at most neighbours are in the wrong order.
 template <class K, size_t m, size_t n>
 std::array<K, m + n> merged(const std::array<K, m>& a, const std::array<K, n>& b) {
   if constexpr (m == 0) {
@@ -80,8 +79,8 @@ std::array<K, n> sorted(const std::array<K, n>& a) {
                   sorted(part<n / 2>(a, std::make_index_sequence<n - n / 2>())));
 }
 
-// Element `rank` of those in `some` and in the columns from `k` on, all sorted together. What of
-// `some` lies too far from there is left out.
+// Element `rank` of those in `some` and in the columns from `k` on, sorted together. Elements of
+// `some` too far from that rank are left out.
 template <size_t size, size_t k, size_t rank, class K, size_t n, class Column>
 K median_of(const std::array<K, n>& some, const Column& column) {
   if constexpr (k == size) {
@@ -98,15 +97,13 @@ template <class K>
 K median_of_three(K a, K b, K c) {
   return most(least(a, b), least(most(a, b), c));
 }
-// The median of three sorted columns of three.
 template <class K>
 K median_of(const std::array<K, 3>& a, const std::array<K, 3>& b, const std::array<K, 3>& c) {
   return median_of_three(most(most(a[0], b[0]), c[0]), median_of_three(a[1], b[1], c[1]),
                          least(least(a[2], b[2]), c[2]));
 }
 
-// The medians of n windows of 3 x 3. Each sorts its columns anew, which takes less time than to
-// keep them.
+// The medians of n windows of 3 x 3. Sorting columns anew takes less time than keeping them.
 template <class K>
 void medians_of_3x3(const K* a, const K* b, const K* c, int64_t step, K* __restrict out,
                     int64_t n) {
@@ -146,8 +143,8 @@ void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
   });
 }
 
-// The medians of n windows of any size, whose elements are at list[k][i]: Note [Medians]. Requires:
-// n <= kChunk<K>; K holds the length of the list.
+// The medians of n windows of elements list[k][i]: Note [Medians]. Requires: n <= kChunk<K>; K
+// holds the length of the list.
 template <class K>
 void any_medians(const K* const* list, int64_t length, K* out, int64_t n) {
   const auto half = static_cast<K>(length / 2);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values as whole numbers without sign, in the same order. So what only compares values has one
-// loop for each size, and the same results on every CPU and device.
+// Values as unsigned whole numbers in the same order: what only compares values has one loop for
+// each size, and the same results on every CPU and device.
 #pragma once
 #include <type_traits>
 

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows that the windows of a row of output cover, for operators that make each value of its
-// neighbours. Rows are kept from one row of output to the next, so every row of the input is
-// converted once for each plane of the window. One thread at a time.
+// The rows that the windows of a row of output cover. They are kept from one row of output to the
+// next, so every row of the input is converted once for each plane of the window.
 #pragma once
 #include <span>
 #include <vector>
@@ -14,17 +13,16 @@
 
 namespace stoker {
 
-// Rows of elements T, with what lies beyond the edges. Behind each there is room for kRoom elements
-// without a meaning. `Load` has `static void row(const std::byte* from, T* to, int64_t n)`, which
-// converts n elements of the input.
+// Rows of elements T, with what lies beyond the edges and room for kRoom elements behind.
+// Load::row(const std::byte* from, T* to, int64_t n) converts n elements of the input.
 template <class T, class Load>
 class WindowRows {
  public:
   static constexpr int64_t kRoom = 2 * kRowRound;
 
   // Requires: one to three axes, in order and without gaps between them; `in` covers
-  // window_demand() of `out` and has dense rows. `keeps_left`: whether left() is needed,
-  // which takes one more row in the CPU's nearest cache.
+  // window_demand() of `out` and has dense rows. `keeps_left`: whether left() is needed, for which
+  // one more row has to fit into the CPU's nearest cache.
   WindowRows(const View& in, const View& out, std::span<const WindowAxis> axes, Border border,
              T fill, Arena& scratch, bool keeps_left)
       : border_(border), fill_(fill) {
@@ -39,7 +37,7 @@ class WindowRows {
     pitch_ = (x.end - x.begin + x.window.size - 1) * inner_;
     rows_.resize(static_cast<size_t>(depth() * height()));
     if (keeps_left) left_.resize(static_cast<size_t>(depth()));
-    // What comes from the input begins at a vector's boundary, as far as it can.
+    // What comes from the input begins at a vector's boundary where possible.
     const int64_t beyond = std::max<int64_t>(x.window.anchor - x.begin, 0) * inner_;
     const int64_t lead = rounded_up(beyond) - beyond;
     for (auto* list : {&rows_, &left_})
@@ -48,8 +46,8 @@ class WindowRows {
   }
 
   // Calls make(list) for all rows of the output in planes whose input begins at `from`. The list
-  // has the rows that the window covers, one plane after the other. Each begins with the first
-  // neighbour of the output's first element; neighbours along it are inner() elements apart.
+  // has the rows that the window covers, plane by plane, each from the first neighbour of the
+  // output's first element on. Neighbours along it are inner() elements apart.
   template <class Make>
   void run(const std::byte* from, const Make& make) {
     const RowAxis &z = axis_[0], &y = axis_[1];
@@ -69,8 +67,8 @@ class WindowRows {
       }
   }
 
-  // The row of the first plane that was in the call before, and is no longer; null: the rows do not
-  // follow those of a call before. Requires: keeps_left.
+  // The row of the first plane that the window has left since the call before; null: the rows do
+  // not follow those of a call before. Requires: keeps_left.
   const T* left() const { return follows_ ? left_[0] : nullptr; }
   int64_t depth() const { return axis_[0].window.size; }
   int64_t height() const { return axis_[1].window.size; }
@@ -112,9 +110,8 @@ class WindowRows {
   bool follows_ = false;
 };
 
-// Calls make(rows, list, to) for all rows of `out`, which is dense, with the list that
-// WindowRows::run() gives; `to` is where the row begins. Requires: what WindowRows requires but
-// dense rows; no overlap.
+// Calls make(rows, list, to) for all rows of the dense `out`. `list` is that of WindowRows::run(),
+// and the row begins at `to`. Requires: what WindowRows requires but dense rows; no overlap.
 template <class T, class Load, class Make>
 void for_each_window_row(const View& in, const View& out, std::span<const WindowAxis> axes,
                          Border border, T fill, Arena& scratch, const Make& make,

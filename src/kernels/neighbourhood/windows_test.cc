@@ -48,7 +48,7 @@ TEST(SortKey, IsInTheOrderOfTheValues) {
   EXPECT_TRUE(std::isnan(to_float(SortKey<Half>::value(SortKey<Half>::of(Half{0xfe01})))));
 }
 
-// The values of a window, in their order. What is constant is `fill`.
+// The values of a window, in order. Constants are `fill`.
 template <class V>
 std::vector<V> window_of(const std::vector<V>& in, const Shape& s, const Shape& p,
                          std::span<const WindowAxis> axes, Border border, V fill) {
@@ -71,8 +71,7 @@ std::vector<V> window_of(const std::vector<V>& in, const Shape& s, const Shape& 
   return values;
 }
 
-// A random tensor with windows, of which only a part of the output is wanted, and only what that
-// needs is there.
+// A random tensor with windows: a part of the output is wanted, and only what it needs is there.
 template <class V>
 struct WindowTrial {
   Shape shape;
@@ -109,7 +108,6 @@ struct WindowTrial {
     in = View::window(there.data(), kType, needed, shape);
     out = View::window(made.data(), kType, wanted, shape);
   }
-  // Calls right(values of the window) for all that is wanted.
   template <class Right>
   void expect(V fill, const Right& right) const {
     size_t k = 0;

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// exp and sin of base/exact_math.h for every lane of a vector. The operations and their order are
-// the same, so the bits are. Compiled for each target, as Highway's -inl files are. Pure functions;
-// thread-safe.
+// exp and sin of base/exact_math.h for every lane of a vector, with the same operations in the same
+// order, hence the same bits. Compiled for each target, as Highway's -inl files are.
 #if defined(STOKER_EXACT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_EXACT_INL_H
 #undef STOKER_EXACT_INL_H

@@ -42,7 +42,7 @@ void load_row(const std::byte* from, DType type, int64_t stride, V* to, int64_t 
   }
 }
 
-// Moves `at` to the next row of the window. Returns false behind the last one.
+// Moves `at` to the next row of the window. False behind the last one.
 bool next_row(Shape& at, const Window& w) {
   for (int a = at.rank - 2; a >= 0; --a) {
     if (++at[a] < w.end[a]) return true;
@@ -65,8 +65,7 @@ DenseWindow<V> load(const Strided& in, const Window& w, Arena& arena) {
   return p;
 }
 
-// Writes one row of `inner` values for each output of `taps`: the weighted sum of the input rows
-// that its taps name.
+// Writes one row of `inner` values for each output of `taps`: the weighted sum of input rows.
 template <class Kind, class Finish, class Out>
 void sum_axis(const typename Kind::Value* in, int64_t in_begin,
               const TapTable<typename Kind::Value>& taps, int64_t inner, typename Kind::Sum* sum,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Does what taps_of and quantise do, with one output per lane and the same operations in the same
-// order. Where these take an unusual path (no position in reach, weights of zero at the ends,
-// weights that nearly cancel, a clamped axis that is left), the output is left to fill_row.
+// order. Unusual outputs are left to fill_row: no position in reach, weights of zero at the ends,
+// weights that nearly cancel, a clamped axis that is left.
 #include "kernels/resample/tap_rows.h"
 
 #include <algorithm>
@@ -53,8 +53,8 @@ HWY_INLINE V Weight(V x) {
   return hn::IfThenElseZero(hn::Lt(x, Set(1)), hn::Sub(Set(1), x));
 }
 
-// The outputs of one vector. Each takes positions [begin, begin + n). Their weights are in the
-// scratch, one vector per tap. Lanes that are not usual are left to fill_row.
+// The outputs of one vector. Each takes positions [begin, begin + n), with one vector of weights
+// per tap in the scratch. Lanes that are not usual are left to fill_row.
 struct VectorTaps {
   V begin, n;
   hn::Mask<D> usual;

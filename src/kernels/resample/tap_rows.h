@@ -7,8 +7,7 @@
 
 namespace stoker {
 
-// The arrays that tap_table fills, with `pitch` weights per output. `scratch` has
-// tap_scratch(pitch) aligned doubles.
+// The arrays that tap_table fills, `pitch` weights per output. Scratch: tap_scratch(pitch) doubles.
 template <class W>
 struct TapRows {
   int64_t start, step, count, pitch;
@@ -18,8 +17,7 @@ struct TapRows {
 };
 inline int64_t tap_scratch(int64_t pitch) { return 8 * pitch; }
 
-// Fills all rows with what taps_of gives, with the same bits on all targets. Requires: the filter
-// is not kNearest.
+// Fills all rows as taps_of does, with the same bits on all targets. Requires: no kNearest filter.
 void fill_rows(const ResampleAxis& axis, int64_t extent, const TapRows<int16_t>& rows);
 void fill_rows(const ResampleAxis& axis, int64_t extent, const TapRows<float>& rows);
 void fill_rows(const ResampleAxis& axis, int64_t extent, const TapRows<double>& rows);

@@ -31,8 +31,8 @@ double cubic(double x) {
   return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
 }
 
-// sin(pi x) sin(pi x / 3) / (pi^2 x^2 / 3). Its zeros are exact, so that an axis that keeps its
-// scale keeps its values.
+// sin(pi x) sin(pi x / 3) / (pi^2 x^2 / 3). Exact zeros, so that an axis that keeps its scale keeps
+// its values.
 double lanczos3(double x) {
   if (x == 0) return 1;
   if (x >= 3 || x == std::floor(x)) return 0;
@@ -115,8 +115,7 @@ TapInterval taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* we
     sum += w;
     size += std::fabs(w);
   }
-  // A sum close to zero would give weights that no fixed-point number holds. No usual filter comes
-  // near it.
+  // A sum near zero would give too large weights for fixed point. No usual filter comes near it.
   if (!(sum > 0 && size <= 2.9 * sum)) {
     weights[0] = 1;
     return nearest(a, extent, o);
@@ -136,7 +135,7 @@ bool is_identity(const ResampleAxis& a, int64_t extent) {
          a.radius <= support(a.filter);
 }
 
-// Rounds the running sum and not each weight. What one tap loses goes to the next, so hundreds of
+// Rounds the running sum and not each weight: what one tap loses goes to the next, so hundreds of
 // small weights neither drift nor leave a remainder.
 void quantise(std::span<const double> weights, int16_t* out) {
   constexpr double kOne = 1 << kTapBits;

@@ -14,9 +14,8 @@
 //   1), the cubic with a = -0.5 (support 2), Lanczos (support 3) or exp(-x^2) (support 2).
 //   Positions outside of the input count only if the axis is `clamped`: then the weights of those
 //   up to kMostOutside beyond either end go to the position at that end.
-//
 // The nearest position is taken instead where none is in reach or the weights nearly cancel.
-// Weights are computed in double with + - * / and exact_math.h only, so their bits are the same
+// Weights are computed in double with + - * / and exact_math.h only: their bits are the same
 // everywhere.
 //
 // Note [Fixed point]
@@ -45,25 +44,24 @@ struct TapInterval {
   int64_t begin, end;
 };
 
-// The interval in which the taps of output o lie. From one o to the next, both ends never decrease
-// if hi >= lo and never increase if hi < lo.
+// The interval of the taps of output o. From one o to the next, its ends never decrease if hi >=
+// lo, and never increase if hi < lo.
 TapInterval tap_interval(const ResampleAxis& axis, int64_t extent, int64_t o);
 
-// An upper bound for the number of taps of one output.
 int64_t most_taps(const ResampleAxis& axis, int64_t extent);
 
-// Computes the taps of output o: a part of tap_interval without zero weights at its ends. `weights`
-// has room for most_taps; the weights sum to 1.
+// Computes the taps of output o: a part of tap_interval without zero weights at its ends.
+// `weights`, which sum to 1, has room for most_taps.
 TapInterval taps_of(const ResampleAxis& axis, int64_t extent, int64_t o, double* weights);
 
-// True when output positions are input positions, so that the axis could be left out.
+// Whether output positions are input positions, so that the axis could be left out.
 bool is_identity(const ResampleAxis& axis, int64_t extent);
 
 // Turns weights into int16 that sum to exactly 2^kTapBits.
 void quantise(std::span<const double> weights, int16_t* out);
 
-// The taps of `count` outputs; output i is at position start + step * i. W is float, double or
-// int16_t. Row i of `weights` has `pitch` entries (an even number), which are zero behind the taps.
+// The taps of `count` outputs, at positions start + step * i. W is float, double or int16_t. Row i
+// of `weights` has an even number of entries, `pitch`, which are zero behind the taps.
 template <class W>
 struct TapTable {
   int64_t count = 0, pitch = 0;

@@ -223,7 +223,6 @@ TEST(Taps, WeightsThatNearlyCancelBecomeTheNearestPosition) {
   EXPECT_EQ(t.range.begin, 0);
 }
 
-// Tables compute many outputs at a time, and each must be what taps_of computes.
 class TapTables : public ::testing::TestWithParam<test::Instructions> {
  protected:
   const test::Forced forced_{GetParam()};

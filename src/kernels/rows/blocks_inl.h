@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Vectors with a pixel in each block of 128 bits. Compiled for each target, as Highway's -inl files
-// are; not for SCALAR, which has no blocks. Pure functions; thread-safe.
+// are; not for SCALAR, which has no blocks.
 #include <cstddef>
 #include <cstdint>
 

@@ -35,7 +35,6 @@ template <class T>
 constexpr int per_load(int count) {
   return sizeof(T) > 1 ? 1 : count > 4 ? count / 2 : count;
 }
-// Four values of a pixel.
 template <class T>
 using Quad = std::conditional_t<sizeof(T) == 1, uint32_t, float[4]>;
 }  // namespace stoker::rows
@@ -62,7 +61,7 @@ void FilterPixels(const FilterInput& in, const FilterPlaces& at, int64_t n, Quad
     }
 }
 #else
-// A block holds a pixel of four values, each in float32.
+// A block holds a pixel of four values in float32.
 template <class T, int kCount>
 void FilterPixels(const FilterInput& source, const FilterPlaces& at, int64_t n, Quad<T>* quads) {
   constexpr int kPerLoad = per_load<T>(kCount);
@@ -123,7 +122,7 @@ namespace {
 HWY_EXPORT(FilterBytes);
 HWY_EXPORT(FilterFloats);
 
-// Copies of the values that make places, for places beside which some lie outside.
+// Copies of the values that make places, for places with some of these outside.
 template <class T>
 struct Patches {
   static constexpr int64_t kRow = sizeof(T) == 1 ? 32 : 128;  // the longest load
@@ -146,7 +145,7 @@ struct Patches {
   }
 };
 
-// Where places inside begin: `before` values before their whole parts.
+// The offsets of places inside: of the values `before` positions before their whole parts.
 void find_offsets(const int64_t* y, const int64_t* x, int64_t n, int64_t before, int64_t row,
                   int64_t pixel, int64_t* to) {
   for (int64_t i = 0; i < n; ++i)

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loops of fixed-point resampling, in terms of AddProducts. line.cc includes them once for each
-// way in which the target can add products, each time into another namespace. So there is no
-// include guard. STOKER_LAMBDA says which instructions a lambda may use: Clang gives it none of
-// those that functions around it have.
+// way in which the target can add products, each time into another namespace, hence no include
+// guard. STOKER_LAMBDA says which instructions a lambda may use: Clang gives it none of those
+// around it.
 
-// Sums of the products of two rows for each column of a vector of bytes.
+// The sums of the products of two rows, for each column of a vector of bytes.
 struct Columns {
   // For each block of 16 columns, `sum` holds the sums of columns 0, 2, 4, 6; then 1, 3, 5, 7; then
   // the same of the other eight. AddProducts says what `other` is for.
@@ -46,8 +46,7 @@ HWY_INLINE V16 PairOfWeights(const int16_t* weights) {
   return hn::BitCast(D16(), hn::Set(D32(), pair));
 }
 
-// Sums as many columns as a vector has bytes. kPairs is the number of pairs of rows, or 0 for any
-// number.
+// Sums as many columns as a vector has bytes, of kPairs pairs of rows, or any number if that is 0.
 template <int kPairs>
 HWY_INLINE void SumColumns(const uint8_t* first, int64_t stride, const int16_t* weights, int taps,
                            int16_t* out) {
@@ -82,8 +81,7 @@ void SumRows(const uint8_t* first, int64_t stride, const int16_t* weights, int t
   }
 }
 
-// Sums the products of the pairs of taps for one vector of results. kTight: one load serves all
-// pairs.
+// Sums the products of all pairs of taps for one vector of results. kTight: one load serves all.
 template <class Values, bool kTight, int kPairs>
 HWY_INLINE V32 SumPicked(const int16_t* line, const int32_t* first, V32 index,
                          const int16_t* weights, int pairs) {

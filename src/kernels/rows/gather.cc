@@ -98,7 +98,6 @@ void gather_units(const Picks& p, const std::byte* from, std::byte* to) {
   }
 }
 
-// The units from `first` on that a shuffle of `bytes` can make, and the offset of the first byte.
 struct Reach {
   int64_t units, begin;
 };

@@ -5,9 +5,9 @@
 // or a pixel. All targets give the same bytes.
 //
 // Note [Shuffles]
-// A shuffle loads a vector of 16 or 64 bytes, permutes them and stores them: many units at once
-// where they come from near each other. Only the first of the stored bytes are right. What follows
-// them is overwritten by the next shuffle. The row's last shuffles store no more than is right.
+// A shuffle loads a vector of 16 or 64 bytes, permutes and stores it: many units at once, if they
+// come from near each other. Only the first of the stored bytes are right; the next shuffle
+// overwrites the others. The row's last shuffles store no more than is right.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Picks {
   int size = 1;  // bytes of a unit
   int64_t count = 0;
   const int64_t* from = nullptr;  // the byte offset of each unit
-  // The shuffles that make the row, `free` of which may store too much. The order of their bytes
-  // has a vector for each. Null where most would move one unit only.
+  // The shuffles that make the row, `free` of which may store too much, with a vector each in
+  // `order`. Null where most would move one unit only.
   const Shuffle* shuffle = nullptr;
   const uint8_t* order = nullptr;
   int64_t shuffles = 0, free = 0, bytes = 0;
@@ -40,14 +40,13 @@ struct Picks {
 // Requires: `from` stays valid, count > 0.
 Picks picks_of(int size, const int64_t* from, int64_t count, Arena& arena);
 
-// The number of bytes in a shuffle.
 int64_t shuffle_bytes();
 
-// Uses the instructions of AVX-512 VBMI or not, where the CPU has them. Returns the former setting.
+// Whether AVX-512 VBMI is used, where the CPU has it. Returns the former setting.
 bool set_vbmi_for_test(bool use);
 
-// Writes the units, one behind the other. What is read lies between the first and the last byte of
-// the units. Requires: `from` and `to` do not overlap.
+// Writes the units, one behind the other. Reads between the first and the last of their bytes.
+// Requires: `from` and `to` do not overlap.
 void gather(const Picks& picks, const std::byte* from, std::byte* to);
 
 // Writes a value of `size` bytes n times.

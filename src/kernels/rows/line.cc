@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fixed-point resampling: weighted sums of rows, then weighted sums along a line. See Note [Lines].
+// Fixed-point resampling: weighted sums of rows, then of values along a line. See Note [Lines].
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -69,8 +69,8 @@ using D8 = hn::Repartition<uint8_t, D16>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 
-// AddProducts adds to what Start gives, and End makes the sum of it. `half` rounds the result. Some
-// CPUs spread a sum over two vectors, whose lanes End puts in order; only then can `half` be added.
+// AddProducts adds to what Start gives, and End makes the sum of it, rounded by `half`. Some CPUs
+// spread a sum over two vectors, whose lanes End puts in order; only then can `half` be added.
 #if HWY_ARCH_X86
 HWY_INLINE V32 Start(int32_t half) { return hn::Set(D32(), half); }
 HWY_INLINE V32 End(V32 sum, V32, int32_t) { return sum; }
@@ -82,7 +82,7 @@ HWY_INLINE V32 End(V32 sum, V32 other, int32_t half) {
 #endif
 
 // What a vector of results becomes: bytes, or floats or halves after one step. A vector of any of
-// these types has as many lanes as one of floats.
+// these has as many lanes as one of floats.
 struct Bytes {
   using Value = uint8_t;
   HWY_INLINE void Put(V32 v, Value* to) const {
@@ -157,7 +157,7 @@ using Far = Near;
 constexpr int kIndexStep = 0x04040404;
 #endif
 
-// Loads eight neighbouring values into each block: into block b those from first[4 b] on.
+// Loads eight neighbouring values into each block b, from first[4 b] on.
 HWY_INLINE V16 LoadEights(const int16_t* line, const int32_t* first) {
   const hn::Full128<int16_t> block;
   const auto a = hn::LoadU(block, line + first[0]);
@@ -185,8 +185,7 @@ HWY_INLINE V32 SumsOfBlocks(const V32* v) {
                  hn::BitCast(D32(), hn::InterleaveUpper(d64, a, b)));
 }
 
-// Stores columns in their order. Of each 16 columns, `low` holds 0 2 4 6 1 3 5 7 and `high` the
-// others in the same manner, as Columns has them.
+// Stores columns in order. Of each 16, `low` has 0 2 4 6 1 3 5 7 and `high` the others likewise.
 HWY_INLINE void StoreColumns(V16 low, V16 high, int16_t* out) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D16()));
 #if HWY_TARGET <= HWY_AVX3
@@ -227,8 +226,7 @@ HWY_INLINE void AddProducts(V16 a, V16 b, V32& sum, V32& other) {
 }  // namespace HWY_NAMESPACE
 }  // namespace stoker::rows
 HWY_AFTER_NAMESPACE();
-// Highway has a target with VNNI, but that needs further instructions, which CPUs with VNNI may
-// lack.
+// Highway has a target with VNNI, but that needs instructions that CPUs with VNNI may lack.
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni")
 namespace stoker::rows {
 namespace HWY_NAMESPACE {
@@ -263,9 +261,9 @@ void SumLines(const Lines& l, const LineTaps& t, bool with_vnni) {
   else plain::SumLines(l, t);
 }
 
-// Splits three vectors of pixels with three channels. In each vector a channel has every third
-// place (in each block, where kOrder is for blocks), and its places differ between the vectors. So
-// blending the vectors collects the values of a channel, and a permutation puts them in order.
+// Splits three vectors of pixels with three channels. A channel has every third place in each
+// vector (or block, where kOrder is for blocks), from another place on in each. So blending
+// collects the values of a channel, and a permutation puts them in order.
 #if HWY_TARGET <= HWY_AVX3
 HWY_INLINE void SplitThree(const int16_t* pixels, int16_t* planes, int64_t pitch) {
   const __m512i a = _mm512_loadu_si512(pixels), b = _mm512_loadu_si512(pixels + 32),

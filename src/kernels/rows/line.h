@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last axis of a fixed-point resampling: weighted sums along a line of int16 values, by the
-// best instructions of the CPU. All targets give the same bytes.
+// The last axis of a fixed-point resampling: weighted sums along a line of int16 values. All
+// targets give the same bytes.
 //
 // Note [Lines]
 // A vector holds neighbouring results, one in each 32-bit lane, and takes two taps of all of them
@@ -15,9 +15,8 @@
 // - kEights: results lie too far apart for picking. Each result loads eight neighbouring values at
 //   a time, and its lanes are summed at the end.
 //
-// The number of values in a load and the form of the indices differ between the levels of CPUs that
-// this is compiled for, which the library for SIMD calls targets. So a LineTaps is valid only for
-// the target that made it.
+// Loads and indices differ between the levels of CPUs that this is compiled for, which Highway
+// calls targets. So a LineTaps is valid only for the target that made it.
 #pragma once
 #include <cstdint>
 
@@ -38,16 +37,15 @@ struct LineTaps {
 };
 LineTaps line_taps(const TapTable<int16_t>& table, Arena& arena);
 
-// Uses the instructions of AVX-512 VNNI or not, where the CPU has them. Returns the former setting.
+// Whether AVX-512 VNNI is used, where the CPU has it. Returns the former setting.
 bool set_vnni_for_test(bool use);
 
-// Splits pixels of 2 to 4 values into one line per channel, `pitch` values apart. Whole vectors are
-// loaded and stored, so both sides have room for kVectorSlack pixels more.
+// Splits pixels of 2 to 4 values into a line for each channel, `pitch` values apart. Whole vectors
+// are loaded and stored: both sides have room for kVectorSlack pixels more.
 inline constexpr int64_t kVectorSlack = 32;
 void split_words(const int16_t* pixels, int channels, int16_t* planes, int64_t pitch, int64_t n);
 
-// Lines that start at the table's first value, and where their results go. Results are bytes, or
-// what a step makes of the bytes.
+// Lines that start at the table's first value. Results are bytes, or what a step makes of them.
 struct Lines {
   const int16_t* values;
   int64_t count = 1, pitch = 0;  // pitch in values
@@ -56,7 +54,7 @@ struct Lines {
   void* out = nullptr;
   int64_t out_pitch = 0;  // bytes
 };
-// True when sum_lines can do this step.
+// Whether sum_lines() can do this step.
 bool sums_into(const ValueStep& step);
 void sum_lines(const Lines& lines, const LineTaps& taps);
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes LineTaps: see Note [Lines]. Compiled for each target, as Highway's -inl files are. Pure
-// functions; thread-safe.
+// Makes LineTaps: see Note [Lines]. Compiled for each target, as Highway's -inl files are.
 #include <algorithm>
 #include <cstring>
 
@@ -35,8 +34,7 @@ constexpr int64_t kLanes = HWY_LANES(int32_t), kPerBase = 4, kReach = 6, kFarRea
 // The index of a pair of values, for a load that begins `from` values before the pair.
 HWY_INLINE int32_t IndexOf(int32_t from, LineTaps::Reach reach) {
 #if HWY_TARGET <= HWY_AVX3
-  // kFar picks two words. The others pick one of 32 double words: the first 16 begin at even words,
-  // the others one word later.
+  // kFar picks two words. The others pick one of 32 double words, 16 of which begin one word later.
   return reach == LineTaps::kFar ? from | (from + 1) << 16 : from >> 1 | (from & 1) << 4;
 #else
   (void)reach;

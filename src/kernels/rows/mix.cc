@@ -27,7 +27,7 @@ using pairs::HWY_NAMESPACE::SetPairs;
 using pairs::HWY_NAMESPACE::SumPairs;
 #endif
 
-// Mixes values i and on of all planes, as many as are returned. Pairs of channels lie next to each
+// Mixes values i and on of all planes, and returns how many. Pairs of channels lie next to each
 // other, so that a vector takes both at once.
 template <int kIn>
 HWY_INLINE void MixBytes(const ChannelMix& m, const uint8_t* in, int64_t pitch, uint8_t* out,
@@ -93,8 +93,7 @@ using D8 = pairs::HWY_NAMESPACE::Bytes;
 using D16 = pairs::HWY_NAMESPACE::Words;
 using D32 = pairs::HWY_NAMESPACE::Longs;
 
-// Four pixels in each block. The first two channels of a pixel lie next to each other, so that one
-// instruction sums up both products.
+// Four pixels in each block. One instruction sums up the products of a pixel's first two channels.
 struct Threes {
   static constexpr int kMostBlocks = HWY_MAX_BYTES / 16;
   hn::Vec<D8> pairs, thirds, order;
@@ -224,7 +223,6 @@ HWY_EXPORT(MixPixels);
 
 constexpr int64_t kChunk = 512;
 
-// Requires: n is at most kChunk.
 template <class A>
 void mix_chunk(const ChannelMix& m, const std::byte* in, int64_t pitch, std::byte* out,
                int64_t out_pitch, int64_t n) {

@@ -5,8 +5,8 @@
 //
 // Note [Fixed-point pixels]
 // From uint8 to uint8, weights and offsets are multiples of 2^-shift, and weights fit into 16 bits.
-// With up to 4 channels and a shift of 10 or more, what they are off by makes less than half a
-// level. Weights of 32 or more would need a smaller shift, and these are mixed in float32.
+// With up to 4 channels and a shift of 10 or more, this is off by less than half a level. Weights
+// of 32 or more would need a smaller shift, and are mixed in float32.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ChannelMix {
   int16_t fixed_weight[kMost][kMost];
   int32_t fixed_offset[kMost];
 
-  // Keeps `count` of the channels that are made: first, first + step, ...
+  // Keeps channels first, first + step, ... of those that are made, `count` in all.
   void choose(int64_t first, int64_t step, int64_t count);
 };
 ChannelMix channel_mix(const Channels& c, DType from, DType to);
@@ -39,7 +39,7 @@ STOKER_HD inline uint8_t mix_fixed(const ChannelMix& m, int made, const Value& v
   sum >>= m.shift;
   return static_cast<uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
-// mix_fixed() in A, which is float or double; not rounded to the result's type.
+// The same in A, which is float or double; not rounded to the result's type.
 template <class A, class Value>
 STOKER_HD inline A mix_float(const ChannelMix& m, int made, const Value& value) {
   A sum = detail::mul_once(static_cast<A>(m.weight[made][0]), value(0));
@@ -50,8 +50,7 @@ STOKER_HD inline A mix_float(const ChannelMix& m, int made, const Value& value) 
 
 namespace rows {
 
-// Makes n values of each channel. Channels are planes that lie `pitch` bytes apart. Requires: `in`
-// and `out` do not overlap.
+// Makes n values of each channel. Channels are planes `pitch` bytes apart. Requires: no overlap.
 void mix(const ChannelMix& m, const void* in, int64_t pitch, void* out, int64_t out_pitch,
          int64_t n);
 

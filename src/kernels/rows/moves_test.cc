@@ -52,7 +52,7 @@ TEST_P(MovesOnTarget, ReversesRows) {
     }
 }
 
-// Forwards and backwards, next to each other and with gaps. Nothing else is read or written.
+// Forwards and backwards, with and without gaps. Nothing else is read or written.
 TEST_P(MovesOnTarget, CopiesUnits) {
   for (const int64_t size : {1, 3, 5, 32, 63, 64, 65, 130, 5000})
     for (const int64_t gap : {0, 7})
@@ -71,8 +71,7 @@ TEST_P(MovesOnTarget, CopiesUnits) {
       }
 }
 
-// Units from anywhere: backwards, with steps, with repeats, at random. Their memory ends with them,
-// so that sanitizers see what reads too far.
+// Backwards, with steps, repeats, or at random; with memory of the exact size for sanitizers.
 TEST_P(MovesOnTarget, GathersUnits) {
   for (int size : {1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32})
     for (int64_t n : {1, 2, 5, 16, 17, 63, 64, 65, 200})

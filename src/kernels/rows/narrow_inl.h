@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of floats, loaded from and stored to any type whose values all fit into float32. Compiled
-// for each target, as Highway's -inl files are. All targets round as kernels/convert.h does. Pure
-// functions; thread-safe.
+// Vectors of floats, loaded from and stored to any type whose values all fit into float32, rounded
+// as by kernels/convert.h. Compiled for each target, as Highway's -inl files are.
 #include <type_traits>
 
 #include "base/types.h"
@@ -101,7 +100,7 @@ HWY_INLINE F Round(DType t, F v) {
   }
 }
 
-// Calls f with the type as a constant, for which the functions here compile without branches.
+// Calls f with the type as a constant, so that the functions here compile without branches.
 template <class Fn>
 HWY_INLINE void OnType(DType t, Fn&& f) {
   switch (t) {

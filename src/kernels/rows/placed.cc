@@ -28,7 +28,7 @@ T placed_value(const int64_t (&place)[WarpInput::kMost], const WarpInput& source
   else return convert<T>(sum);
 }
 
-// filtered() of a whole pixel whose taps lie inside. `from`: the first of them.
+// filtered() of a whole pixel whose taps lie inside, the first of them at `from`.
 constexpr int64_t kMostChannels = 4;
 template <class T, class N>
 void filter_inside(const PlaceTaps& y, const PlaceTaps& x, const std::byte* from, int64_t row,
@@ -55,8 +55,8 @@ struct PlaceLimits {
   bool has(int64_t place) const { return static_cast<uint64_t>(place) - low < length; }
 };
 
-// Of pixels in a row, those of one kind are made at once: such whose places are inside, such where
-// they may lie outside, and, if `is_exact`, such that have a whole place.
+// Pixels of one kind in a row are made at once: those whose places are inside, those where they may
+// lie outside, and, if `is_exact`, those that have a whole place.
 constexpr uint8_t kInside = 1, kWhole = 2;
 void find_kinds(const int64_t* y, const int64_t* x, int64_t n, PlaceLimits down, PlaceLimits right,
                 bool is_exact, uint8_t* kind) {

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels of a picture that lie at any places, as lists give them: Note [Warps] in
-// kernels/warp/warp_map.h, Note [Filtered places] in kernels/warp/place_filter.h. Plain values;
-// thread-safe.
+// Pixels of a picture at any places, given as lists: Note [Warps] in kernels/warp/warp_map.h, Note
+// [Filtered places] in kernels/warp/place_filter.h.
 #pragma once
 #include "base/view.h"
 #include "kernels/rows/warp.h"
@@ -12,10 +11,8 @@
 
 namespace stoker {
 
-// How pixels are made of places.
 struct Placing {
-  // kNearest gives the value that the place lies in. kLinear, kCubic and kLanczos3 are between
-  // neighbouring values.
+  // kNearest gives the value in which the place lies, the others what is between values.
   Filter filter = Filter::kLinear;
   float fill = 0;  // what lies outside, rounded to the picture's dtype
 
@@ -23,17 +20,17 @@ struct Placing {
   STOKER_HD bool is_wide() const { return filter > Filter::kLinear; }
 };
 
-// A coordinate as a place: in positions from the edge of the first one on. Between values it is
-// half a position less.
+// A coordinate, which counts from the edge of the first position, as a place, which is half a
+// position less between values.
 STOKER_HD inline int64_t place_of(double coordinate, bool between) {
   using Map = PerspectiveMap;
   const double at = detail::add_once(coordinate, between ? -0.5 : 0);
   return Map::rounded(Map::cut_above(Map::cut_below(at)));
 }
 
-// Make the places of n coordinates, or their whole parts where values are not interpolated. A whole
-// part is the whole number next to the coordinate, or the one before that. `c` is overwritten.
-// Loops with one choice each become vectors.
+// Make the places of n coordinates, or their whole parts where values are not interpolated: the
+// whole number next to the coordinate, or the one before. `c` is overwritten. Loops with one choice
+// each become vectors.
 inline void find_places(double* c, int64_t n, bool between, int64_t* to) {
   using Map = PerspectiveMap;
   const double shift = between ? -0.5 : 0;
@@ -55,11 +52,11 @@ inline void find_whole_parts(double* c, int64_t n, int32_t* to) {
 
 namespace rows {
 
-// Makes rows of the picture's pixels. One thread at a time.
+// Makes rows of the picture's pixels.
 class PlacedPixels {
  public:
-  // `picture` is whole, with the axes rows, columns and channels. It is copied to `scratch` where
-  // its pixels are not dense. Requires: both outlive this.
+  // `picture` is whole, with the axes rows, columns and channels. It is copied to `scratch` unless
+  // its pixels are dense. Requires: both outlive this.
   PlacedPixels(const View& picture, const Placing& how, Arena& scratch);
 
   // Writes n pixels, one behind the other. `y` and `x` list their coordinates, and are overwritten.

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares pixels at any coordinates with the values that Note [Warps] and Note [Filtered places]
-// define.
+// Compares pixels at any coordinates with what Note [Warps] and Note [Filtered places] define.
 #include "kernels/rows/placed.h"
 
 #include <gtest/gtest.h>
@@ -59,8 +58,8 @@ TEST_P(PlacedAtLevel, FindsPlaces) {
     EXPECT_EQ(whole[k], whole_part(place_of(at[k], false))) << at[k];
 }
 
-// An image of pixels of `unit` bytes, with `row` bytes from one row to the next and nothing behind
-// its last pixel in memory, is asked for every pair of coordinates.
+// Asks a picture of pixels of `unit` bytes and rows `row` bytes apart, with nothing behind its last
+// pixel in memory, for every pair of coordinates.
 void expect_picked(int64_t unit, int64_t row) {
   constexpr int64_t kHeight = 5, kWidth = 7;
   std::vector<uint8_t> memory(static_cast<size_t>((kHeight - 1) * std::abs(row) + kWidth * unit));
@@ -117,8 +116,8 @@ TEST_P(PlacedAtLevel, FindsWeights) {
   }
 }
 
-// Compares with filtered() an image of T with nothing behind its last pixel in memory. Floats may
-// be anything, so they are compared by their bytes, but for NaN, of which there are many.
+// Compares with filtered() a picture of T with nothing behind its last pixel in memory. Floats may
+// be anything, so their bytes are compared, but for NaN, of which there are many.
 template <class T>
 void expect_filtered(Filter filter, float fill, int64_t height, int64_t width, int64_t channels,
                      int64_t gap, std::mt19937& rng) {

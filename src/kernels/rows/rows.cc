@@ -18,9 +18,8 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls f(i) for each vector, where i is its first value. The last vector ends where the row ends,
-// so some values are processed twice. Returns the number of values processed, which is 0 if the row
-// is shorter than a vector.
+// Calls f(i) for each vector, from value i on. The last one ends where the row ends, so some values
+// are processed twice. Returns how many were processed: 0 if the row is shorter than a vector.
 template <class Fn>
 HWY_INLINE int64_t EachVector(int64_t n, int64_t lanes, Fn&& f) {
   if (n < lanes) return 0;
@@ -54,8 +53,8 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// In three vectors of pixels, place g holds value g / 3 of channel g % 3. The places of a channel
-// differ between the vectors, so one permutation of the channel serves all three.
+// In three vectors of pixels, place g holds value g / 3 of channel g % 3. A channel's places differ
+// between the vectors, so one permutation of the channel serves all three.
 template <int kLanes, class T>
 struct PixelOrder {
   alignas(64) T order[3][kLanes] = {};
@@ -132,8 +131,8 @@ int64_t Join(const void* planes, int64_t pitch, int size, int channels, void* pi
   }
 }
 
-// For 2 KB and more memcpy uses an instruction for strings, which takes a quarter longer on some
-// CPUs; and it takes longer for the rows of a picture that are not copied in their order.
+// From 2 KB on memcpy uses an instruction for strings, which takes a quarter longer on some CPUs,
+// and longer for rows that are not copied in order.
 void CopyLong(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
               int64_t size, int64_t n) {
   for (int64_t i = 0; i < n; ++i, from += from_stride, to += to_stride) {
@@ -202,8 +201,7 @@ void copy_sized(const std::byte* from, int64_t from_stride, std::byte* to, int64
 
 constexpr int64_t kLeastLong = 64;  // bytes: no vector is longer
 
-// Vector loads of 16- and 32-bit values may begin at any value, but pointers to values must be
-// aligned.
+// Vector loads of 16- and 32-bit values begin anywhere, but pointers to values must be aligned.
 bool suits_vectors(const void* a, const void* b, int64_t pitch, int size, int channels) {
   const auto bits = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) |
                     static_cast<uintptr_t>(pitch);

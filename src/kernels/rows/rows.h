@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over one row, by the best instructions of the CPU. All targets give the same bytes.
+// Loops over one row. All targets give the same bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,7 @@ struct ValueStep {
   DType from, to;
   bool pointwise;
   float sub, mul, add;
-  // A Table's list of so many entries; null for other steps. In the descriptors for a device it is
-  // an offset in their buffer.
+  // A Table's list of so many entries, or null. For devices, an offset in the descriptors.
   const std::byte* list = nullptr;
   int64_t entries = 0;
   float div = 1;
@@ -32,7 +31,7 @@ namespace rows {
 void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t size,
           int64_t n);
 
-// split makes one row per channel, `pitch` bytes apart, of pixels that have `channels` neighbouring
+// split makes a row for each channel, `pitch` bytes apart, of pixels of `channels` neighbouring
 // values. join makes pixels of such rows.
 void split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n);
 void join(const void* planes, int64_t pitch, int size, int channels, void* pixels, int64_t n);
@@ -48,16 +47,16 @@ void look_up(const ValueStep& step, const void* in, void* out, int64_t n);
 
 // Resampling works across rows first and then along one: see Note [Fixed point] and Note [Taps].
 
-// out[i] is the weighted sum of values i of `taps` rows that lie `stride` bytes apart. Fixed-point
+// out[i] is the weighted sum of values i of `taps` rows, `stride` bytes apart. Fixed-point
 // `weights` have a zero behind an odd number of taps.
 void sum_rows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
               int16_t* out);
 void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps,
               int64_t n, float* out);
 
-// The taps of a row of pixels with at most 4 channels, laid out for the CPU's vectors. A vector
-// holds neighbouring values of the result. Where they need values of the row that are near to each
-// other, these are picked out of one load. Else each pixel of the vector is loaded by itself.
+// The taps of a row of pixels with at most 4 channels, laid out for vectors of neighbouring values
+// of the result. Values of the row that are near to each other are picked out of one load; else
+// each pixel of the vector is loaded by itself.
 struct PixelTaps {
   int64_t count = 0;
   int channels = 1, most = 1;  // most: the largest number of taps
@@ -74,12 +73,11 @@ PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
 // How many values must be readable behind a row of pixels.
 inline int64_t row_slack(const PixelTaps& taps) { return (taps.most + 8) * taps.channels + 32; }
 
-// Writes the result's pixels one behind the other, with as many values as the row's pixels have.
-// `row` starts at the table's first pixel and has its slack. line.h has the fixed-point
-// counterpart.
+// Writes the result's pixels one behind the other, with as many values as the row's. `row` starts
+// at the table's first pixel and has its slack. line.h has the fixed-point counterpart.
 void sum_pixels(const float* row, const PixelTaps& taps, void* pixels);
 
-// sum_pixels() in float64, for wide types. kWideSlack values must be readable behind the row.
+// The same in float64, for wide types. kWideSlack values must be readable behind the row.
 inline constexpr int64_t kWideSlack = 4;
 void sum_rows(const void* first, DType type, int64_t stride, const double* weights, int taps,
               int64_t n, double* sum);

@@ -19,8 +19,7 @@
 #ifndef STOKER_ROWS_RESAMPLE_VECTOR
 #define STOKER_ROWS_RESAMPLE_VECTOR
 namespace stoker::rows {
-// The lanes of a vector, and how near to each other the values must be that it picks out of one
-// vector or two.
+// The lanes of a vector, and how near values must be to be picked out of one vector or two.
 struct VectorOfFloats {
   int64_t lanes, reach, reach_of_two;
 };
@@ -67,8 +66,8 @@ HWY_INLINE F LoadPixels(const float* row, const int32_t* first) {
 
 using Indices = decltype(hn::SetTableIndices(df, static_cast<const int32_t*>(nullptr)));
 
-// Makes a vector of pixels, from the output `o` on. Where a result has fewer taps than others, -0
-// is added instead, which changes no number. kTaps is the largest number of taps, or 0 for any.
+// Makes a vector of pixels, from output `o` on. For a result with fewer taps than others, -0 is
+// added, which changes no number. kTaps is the largest number of taps, or 0 for any.
 template <bool kFull, int kTaps>
 HWY_INLINE F SumBlocks(const float* row, const PixelTaps& taps, int64_t o, Indices same) {
   const int most = kTaps ? kTaps : taps.most;
@@ -100,8 +99,8 @@ void SumVectors(const float* row, const PixelTaps& table, uint8_t* pixels) {
   for (int64_t l = 0; l < group * taps.channels; ++l)
     close[l] = static_cast<int32_t>(l / taps.channels * 4 + l % taps.channels);
   const auto same = hn::SetTableIndices(df, apart), packed = hn::SetTableIndices(df, close);
-  // A vector may be longer than its pixels: it writes what the next one overwrites. From `whole`
-  // on it would write too much.
+  // A vector may write behind its pixels, where the next one overwrites it, but not from `whole`
+  // on.
   const int64_t whole = taps.count - (lanes * kSize + size - 1) / size + 1;
   const auto put = [&](F sum, uint8_t* to) HWY_ATTR {
     hn::StoreU(hn::BitCast(bytes, hn::TableLookupLanes(sum, packed)), bytes, to);
@@ -205,7 +204,6 @@ HWY_INLINE void SumRowsOf(Type type, const uint8_t* from, int64_t stride, const 
   const int64_t size = size_of(type), last = n - lanes;
   for (int64_t i = 0; i < last; i += lanes)
     SumColumnsFloat<kTaps>(type, from + i * size, stride, weights, taps, out + i);
-  // Computes some values twice.
   SumColumnsFloat<kTaps>(type, from + last * size, stride, weights, taps, out + last);
 }
 
@@ -255,8 +253,7 @@ void sum_pixels(const float* row, const PixelTaps& taps, void* pixels) {
 
 namespace {
 
-// Lays out the taps of `count` results, of which vectors take `group` at a time. pixel(i) is the
-// pixel that result i belongs to.
+// Lays out the taps of `count` results for vectors of `group`. Result i is of pixel pixel(i).
 template <class Pixel>
 void lay_out(const TapTable<float>& t, int64_t count, int64_t group, const Pixel& pixel,
              PixelTaps& made, Arena& arena) {

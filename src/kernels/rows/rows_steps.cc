@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps on types that fit into float32. A few vectors at a time go through all steps.
+// Steps on types that fit into float32, for a few vectors at a time.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -178,19 +178,18 @@ void by_chunks(const Apply& apply, std::span<const ValueStep> steps, const void*
     apply(steps, from + i * in_size, to + i * out_size, std::min(kChunk, n - i));
 }
 
-// Whether the step is from or to bool, and between bytes. Both are whether the byte is not 0.
+// Whether the step is from or to bool and between bytes: then it asks whether the byte is not 0.
 bool is_truth(const ValueStep& s) {
   return !s.pointwise && !s.list && (s.from == DType::kBool || s.to == DType::kBool) &&
          size_of(s.from) == 1 && size_of(s.to) == 1;
 }
-// Whether ScaleBytes does the step.
 bool scales_bytes(const ValueStep& s) {
   return s.pointwise && s.from == DType::kUint8 && s.to == DType::kUint8 && s.sub == 0 &&
          s.div == 1 && std::isfinite(s.mul) && std::isfinite(s.add);
 }
 void set_truths(const void* in, void* out, int64_t n) {
   at_cpu_level([=] {
-    // Copies stay in registers, whatever is written. Without them nothing vectorises.
+    // Copies stay in registers, whatever is written; without them nothing vectorises.
     auto* from = static_cast<const uint8_t*>(in);
     auto* to = static_cast<uint8_t*>(out);
     const int64_t count = n;

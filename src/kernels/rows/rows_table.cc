@@ -58,7 +58,6 @@ namespace {
 
 HWY_EXPORT(LookUpBytes);
 
-// The number of the entry for a value.
 template <class T>
 int64_t entry_of(T v, int64_t entries) {
   if constexpr (std::is_same_v<T, Bool>) return v.byte != 0;

@@ -128,8 +128,7 @@ TEST_P(EveryTarget, LooksUpWholeNumbersOfAllTypes) {
   }
 }
 
-// Bytes are mixed within one level of the exact result, and as each pixel by itself, whatever the
-// length of the rows.
+// Bytes are mixed within one level of the exact result, and the same for all lengths of rows.
 TEST_P(EveryTarget, MixesBytes) {
   std::uniform_real_distribution<float> real(-1, 1);
   for (int in = 1; in <= 4; ++in)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests only: what the tests of loops over rows share. One thread at a time.
+// For tests: what the tests of loops over rows share.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace stoker::test {
 
-// A test for each of all_instructions(), with random numbers that are the same for all.
+// A test for each of all_instructions(), with the same random numbers for all.
 class OnTarget : public ::testing::TestWithParam<Instructions> {
  protected:
   int64_t pick(int64_t low, int64_t high) {

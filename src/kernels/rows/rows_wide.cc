@@ -36,7 +36,6 @@ HWY_INLINE double LoadOne(const uint8_t* p) {
   return v;
 }
 
-// Adds weight * values to the sums, or begins them.
 void AddRow(const uint8_t* values, double weight, bool begins, int64_t n, double* sum) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -52,7 +51,7 @@ void AddRow(const uint8_t* values, double weight, bool begins, int64_t n, double
   }
 }
 
-// A vector of float64 from values of the type. Int32 fits into it exactly.
+// Int32 fits into float64 exactly.
 HWY_INLINE auto LoadWide(const double*, const uint8_t* p) {
   return LoadBytes(hn::ScalableTag<double>(), p);
 }
@@ -98,7 +97,7 @@ HWY_INLINE void SumPixel(const double* from, int channels, const double* weights
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Four values with two taps each, two of them in each sum.
+// Four values with two taps each, two of the values in each sum.
 HWY_INLINE void SumFour(const double* row, const int32_t* first, int64_t begin,
                         const double* weights, int64_t pitch, uint8_t* to) {
   const hn::Full128<double> d;

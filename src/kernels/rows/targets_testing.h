@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests and benchmarks only: makes kernels use certain instructions. One thread at a time.
+// For tests and benchmarks: makes kernels use certain instructions.
 #pragma once
 // clang-format off: simd.h chooses the targets, so it comes first.
 #include "kernels/simd.h"

@@ -21,8 +21,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 bool TransposeBlock(const uint8_t*, int64_t, uint8_t*, int64_t, int) { return false; }
 #else
 
-// Each round interleaves the vectors of the first half with those of the second half. After as many
-// rounds as the number of vectors has bits, rows are columns.
+// Each round interleaves the first half of the vectors with the second. After as many rounds as the
+// number of vectors has bits, rows are columns.
 template <class T>
 void TransposeSquare(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride) {
   const hn::Full128<T> d;
@@ -40,8 +40,7 @@ void TransposeSquare(const uint8_t* from, int64_t from_stride, uint8_t* to, int6
   for (int i = 0; i < kRows; ++i) hn::StoreU(hn::BitCast(bytes, v[i]), bytes, to + i * to_stride);
 }
 
-// Transposes as many rows as a vector of 16 bytes has values. Returns false where there is no code
-// for the size.
+// Transposes as many rows as 16 bytes have values. False where there is no code for the size.
 bool TransposeBlock(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
                     int size) {
   switch (size) {

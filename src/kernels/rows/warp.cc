@@ -27,7 +27,7 @@ struct Places {
 struct Pairs {
   alignas(64) uint64_t top[kWarpChunk], bottom[kWarpChunk];
 };
-// Memory of pixels of floats: those at a place, and how far their neighbours lie, in bytes.
+// Pixels of floats: those at a place, and how far their neighbours lie, in bytes.
 struct FloatPixels {
   const std::byte* from;
   int64_t row, pixel;
@@ -158,7 +158,7 @@ void BlendBytes(const Pairs& in, const Places& at, int64_t pixel, int64_t n, uin
 const hn::ScalableTag<float> df;
 using F = hn::Vec<decltype(df)>;
 
-// Loads four floats into each block, one pixel after the other. They may lie at any address.
+// Loads four floats into each block, at any address.
 HWY_INLINE F LoadPixels(const std::byte* from, const int64_t* offset) {
   return hn::BitCast(df, LoadBlocks(from, offset));
 }
@@ -176,8 +176,7 @@ void FindFractions(const int64_t* place, int64_t n, float* to) {
   }
 }
 
-// A block holds a pixel of four values. What has no weight, as between equal values, is left out
-// without a branch.
+// A block holds a pixel of four values. What has no weight is left out without a branch.
 void BlendFloats(const FloatPixels& source, const Places& at, int64_t n, float* quads) {
   const FloatPixels in = source;  // a copy stays in registers, whatever is written
   const auto pixels = static_cast<int64_t>(hn::Lanes(df)) / 4;
@@ -243,7 +242,7 @@ void pick_sized(const std::byte* from, const int64_t* offset, int64_t n, std::by
   for (; k + 1 < n; ++k, to += kUsed) std::memcpy(to, from + offset[k], kLoad);
   std::memcpy(to, from + offset[k], kUsed);
 }
-// Calls with_size(std::integral_constant) with the size of a pixel, which is 0 for unusual ones.
+// Calls with_size(std::integral_constant) with the size of a pixel; 0: an unusual one.
 template <class WithSize>
 void with_pixel_size(int64_t used, const WithSize& with_size) {
   switch (used) {

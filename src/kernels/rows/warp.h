@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of pixels that a Warp along two axes makes, by the best instructions of the CPU: Note
-// [Warps] in kernels/warp/warp_map.h. All targets give the same bytes.
+// Rows of pixels that a Warp along two axes makes: Note [Warps] in kernels/warp/warp_map.h. All
+// targets give the same bytes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace stoker::rows {
 
-// Pixels of a few neighbouring bytes. Lists have the axis of rows first, then that within a row.
+// Pixels of a few neighbouring bytes. Arrays have the axis of rows first, then that within a row.
 struct WarpedPixels {
   const std::byte* from;  // the first used byte of the pixel at position 0 of both axes
   int64_t row, pixel;  // bytes from one row to the next, and from one pixel to the next
@@ -40,22 +40,21 @@ struct PlaceRow {
   }
 };
 
-// All functions go along a row of n places. Requires: pixel > 0, and row and pixel fit into 32
-// bits. Places are inside where they lie in [lo, hi - reach) of a row and in [lo, hi) of the rows,
-// or in [lo, hi - 1) of them where two rows are interpolated.
+// All functions go along a row of n places. Requires: pixel > 0; row and pixel fit into 32 bits.
+// Places are inside in [lo, hi - reach) of a row and in [lo, hi) of the rows, or in [lo, hi - 1)
+// where two rows are interpolated.
 
 // Copies n pixels of `used` bytes. Requires: all places are inside, and `load` is pick_load(used).
 int64_t pick_load(int64_t used);
 void pick(const WarpedPixels& p, const PlaceRow& at, int64_t n, std::byte* to);
 
-// pick() for pixels at any byte offsets. At kNowhere there is the pixel `filled`, of which
-// `load` bytes may be read.
+// pick() for pixels at any offsets. At kNowhere is the pixel `filled`, with `load` readable bytes.
 inline constexpr int32_t kNowhere = INT32_MIN;
 void pick_at(const WarpedPixels& p, const int32_t* offset, const std::byte* filled, int64_t n,
              std::byte* to);
 
-// Interpolate up to kWarpChunk pixels. They become four values each, of which those behind the used
-// ones have no meaning. `quads` has room for kWarpChunk pixels.
+// Interpolate up to kWarpChunk pixels, for which `quads` has room. They become four values each, of
+// which those behind the used ones have no meaning.
 inline constexpr int64_t kWarpChunk = 256;
 
 // Pixels of up to 4 bytes. Requires: `load` is kByteLoad, pixel <= 4, has_byte_loads().

@@ -7,11 +7,11 @@
 // Value i of the output is the sum of in[k] w(k - i / ratio) over all k, where
 //   w(t) = sinc(t) (1 + cos(pi t / lobes)) / 2 for |t| <= lobes, and else 0.
 // Nothing is filtered out when a signal shrinks: half the rate takes every second value. The ratio
-// is one of whole numbers, so that places are exact however long the signal is. The weights of
-// kPhases places between two values are computed once, and others are interpolated between those,
-// to 1e-7 of the largest. Products are summed up in kLanes lanes, which are added in a fixed order,
-// so that every CPU and device gives the same bytes. With the ratio up / down there are only `up`
-// different rows of weights. Where these are few, the CPU interpolates each of them once.
+// is one of whole numbers, so places are exact however long the signal is. The weights of kPhases
+// places between two values are computed once, and others interpolated between those, to 1e-7 of
+// the largest. Products are summed up in kLanes lanes, which are added in a fixed order, so that
+// every CPU and device gives the same bytes. With the ratio up / down there are only `up` different
+// rows of weights. Where these are few, the CPU interpolates each of them once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -27,8 +27,8 @@ struct RateRatio {
   static constexpr int64_t kMost = 1000;
   int64_t up = 1, down = 1;
 
-  // Exact, where the rates are float32, or whole numbers. A ratio below 2^-36, which leaves one
-  // value of any signal, becomes that. Requires: to >= 0, from > 0; of float32, to / from <= kMost.
+  // Exact for whole numbers and float32. A ratio below 2^-36, which leaves one value of any signal,
+  // becomes that. Requires: to >= 0, from > 0; of float32, to / from <= kMost.
   static RateRatio of(double to, double from);
   // Of a signal of so many values. Requires: covers(length).
   int64_t length_of(int64_t length) const { return (length * up + down - 1) / down; }
@@ -36,7 +36,7 @@ struct RateRatio {
   bool covers(int64_t length) const { return up == 0 || length <= (INT64_MAX - down) / up; }
 };
 
-// Plain data, for the CPU and devices. `weights` has kPhases + 1 rows of `taps`.
+// For the CPU and devices. `weights` has kPhases + 1 rows of `taps`.
 struct SignalResampler {
   static constexpr int kPhases = 2048, kLanes = 8;
   const float* weights;
@@ -52,7 +52,7 @@ struct SignalResampler {
     const auto inside = [&](int64_t k) { return k < 0 ? 0 : k > length ? length : k; };
     return {inside(first(begin)), inside(first(end - 1) + taps)};
   }
-  // Output i. Requires: `in` has zeros around the signal: `lobes` before it and `taps` behind it;
+  // Output i. Requires: `in` has zeros around the signal, `lobes` before and `taps` behind it;
   // in[0] is its value at `origin`.
   STOKER_HD float value(int64_t i, const float* in, int64_t origin) const {
     return sum(in + (first(i) - origin), weights_at(i * ratio.down % ratio.up));
@@ -115,11 +115,11 @@ struct PaddedSignal {
   float* values;
 };
 
-// The `ratio.up` rows of weights that there are, or null where they are too many to be worth it.
+// The `ratio.up` rows of weights, or null where they are too many to be worth it.
 const float* phase_weights(const SignalResampler& r, int64_t outputs, Arena& scratch);
 
-// Writes outputs [begin, begin + count). `in` and `origin` as for SignalResampler::value; `phases`
-// by phase_weights().
+// Writes outputs [begin, begin + count). `in` and `origin` are as for SignalResampler::value,
+// `phases` from phase_weights().
 void resample_signal(const SignalResampler& r, const float* phases, const float* in, int64_t origin,
                      int64_t begin, int64_t count, float* out);
 

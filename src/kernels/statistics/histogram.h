@@ -24,11 +24,9 @@ struct BytePlanes {
   static BytePlanes of(const View& v);
 };
 
-// The counts of each plane.
 std::vector<uint32_t> histograms(const uint8_t* in, const BytePlanes& planes);
 
-// Replaces each byte by the one of its plane's table. `out` has the same extents. The plane of the
-// first element is that of the first table.
+// Replaces each byte by that of its plane's table, from the first on. `out` has the same extents.
 void look_up(const uint8_t* in, const BytePlanes& from, uint8_t* out, const BytePlanes& to,
              const std::vector<uint8_t>& tables);
 

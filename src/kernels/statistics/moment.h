@@ -10,7 +10,6 @@
 
 namespace stoker {
 
-// How a sum becomes a moment.
 struct Averaging {
   bool is_root = false;
   int64_t ddof = 0;
@@ -28,8 +27,8 @@ struct Averaging {
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 };
 
-// Sets `out`, as sum() does, to the moments of `in` or, with `centres`, to those of the squared
-// distances from them, one for each element of `out`.
+// Sets `out`, as sum() does, to the moments of `in` or, with `centres`, one for each element of
+// `out`, to those of the squared distances from them.
 void moments(const View& in, const bool* reduced, const double* centres, const Averaging& moment,
              const View& out, Arena& scratch);
 

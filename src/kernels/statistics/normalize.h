@@ -11,7 +11,6 @@
 
 namespace stoker {
 
-// How the deviation of a group becomes a factor.
 struct Spread {
   float scale, epsilon;
   int64_t ddof;
@@ -34,9 +33,9 @@ STOKER_HD inline double mean_of(double sum, int64_t count) {
   return count > 0 ? sum / static_cast<double>(count) : 0.0;
 }
 
-// Sets `out` to (in - mean) factor + shift as pointwise() does. The mean and the factor of an
-// element are those of its group: `step` says by axis how many groups further the next element is.
-// Requires: equal shapes, which are not empty; no overlap.
+// Sets `out` to (in - mean) factor + shift as pointwise() does. An element has the mean and factor
+// of its group: `step` says by axis how many groups further the next element is. Requires: equal
+// shapes, not empty; no overlap.
 void normalize(const View& in, const float* means, const float* factors, const Shape& step,
                float shift, const View& out, Arena& scratch);
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects in maps of labels: what is connected along the axes and has one label. Pure functions;
-// thread-safe.
+// Objects in maps of labels: what is connected along the axes and has one label.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -38,7 +37,6 @@ std::vector<int64_t> labels_of(const T* map, int64_t n) {
   return found;
 }
 
-// The bounding boxes of objects.
 struct ObjectBoxes {
   int rank = 0;
   int64_t count = 0;
@@ -56,8 +54,8 @@ struct ObjectBoxes {
 
 namespace detail {
 
-// Runs of one label along the last axis of a dense map. Those that touch along any other axis and
-// have one label are one object: they hang below its first run.
+// Runs of one label along the last axis of a dense map. Those of one label that touch along another
+// axis are one object: they hang below its first run.
 template <class T>
 class LabelRuns {
  public:
@@ -183,7 +181,7 @@ class LabelRuns {
 
 }  // namespace detail
 
-// Those of all objects with labels that `wanted` accepts, by their first elements. They lie in
+// The boxes of all objects with labels that `wanted` accepts, by their first elements, in
 // `scratch`. Requires: the map is dense.
 template <class T, class Wanted>
 ObjectBoxes object_boxes(const T* map, const Shape& shape, const Wanted& wanted, Arena& scratch) {

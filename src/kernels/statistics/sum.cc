@@ -7,7 +7,7 @@
 namespace stoker {
 namespace {
 
-// The sums that lie beside each other: `inner` of them, each of `count` elements.
+// Sums that lie beside each other: `inner` of them, each of `count` elements.
 template <class Kind>
 class Sums {
  public:
@@ -82,8 +82,8 @@ class Sums {
     Lane sums[kSumLanes];
     for (int l = 0; l < kSumLanes; ++l) sums[l] = lanes_[l];
     int64_t g = 0;
-    // The compiler keeps sums of whole numbers in memory, so four groups are added for each time
-    // there. Several choices between floats would become branches.
+    // The compiler keeps sums of whole numbers in memory, so four groups are added at each visit.
+    // Several choices between floats would become branches.
     if constexpr (std::is_integral_v<Lane>)
       for (; g + 4 <= groups; g += 4, from += 4 * kSumLanes)
         for (int l = 0; l < kSumLanes; ++l) {
@@ -106,7 +106,7 @@ class Sums {
   int64_t inner_, used_, at_ = 0;  // of the block
   Lane* lanes_;
   Total* totals_;
-  // The centres of the sums, repeated so that a loop over them is not short.
+  // Repeated, so that a loop over them is not short.
   double* centres_ = nullptr;
   int64_t centred_ = 0;
 };

@@ -19,8 +19,8 @@ namespace stoker {
 inline constexpr int kSumLanes = 32;
 inline constexpr int64_t kSumBlock = 4096;
 
-// A sum of values of type T: the types of the sum in a lane and of the whole, the type of number
-// that the whole stands for, and what it is without values.
+// A sum of values of type T: the types of the sum in a lane, of the whole, and of the number that
+// this stands for, and what it is without values.
 template <class T>
 struct Sum {
   using Element = T;
@@ -134,10 +134,10 @@ STOKER_HD inline int64_t lanes_used(int64_t n) {
   return lanes;
 }
 
-// Sets `out`, which is dense and has the kept axes of `in` in their order, to sums of `in` over the
-// axes that are `reduced`, converted to its dtype. Requires: no overlap.
+// Sets `out`, which is dense and has the kept axes of `in` in order, to sums over the axes that are
+// `reduced`, converted to its dtype. Requires: no overlap.
 void sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
-// sum() with 64-bit numbers summed up in double precision.
+// The same, with 64-bit numbers summed up in double precision.
 void wide_sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
 // The least or the greatest values instead. Of no values it is the end of the dtype's range.
 void extremes(const View& in, const bool* reduced, bool greatest, const View& out, Arena& scratch);

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values at any places by the cubic and the Lanczos filter of resize. Plain values and pure
-// functions, with the same bits on CPUs and devices; thread-safe.
+// Values at any places by the cubic and the Lanczos filter of resize, the same on CPUs and devices.
 //
 // Note [Filtered places]
 // A place between two values lies a fraction behind the first of them. The four or six values next
 // to it have the weights of the filter (kernels/resample/taps.h) at their distances, divided by the
 // sum of these. What lies outside has its weight too. At the centre of a value there is just this
-// value, so that a NaN beside it does not spread. The cubic filter of a Warp is steeper: its a is
-// that of OpenCV, -0.75. Where it shows constants alone, it gives just the constant.
+// value, so a NaN beside it does not spread. A Warp's cubic filter is steeper: its a is that of
+// OpenCV, -0.75. Where it shows constants alone, it gives just the constant.
 //
 // Of the Lanczos filter's sin(pi t) sin(pi t / 3) / t^2, at the distances t = k - fraction, the
 // first factor differs only in its sign, so the division by the sum removes it. A fraction above
@@ -29,8 +28,7 @@ struct PlaceTaps {
   int count = 1;
   double weight[kMost] = {1};
 
-  // How many values a place between others is made of, and how many of them lie before the one at
-  // the whole part of the place.
+  // How many values make a place between others, and how many of them lie before its whole part.
   STOKER_HD static constexpr int count_of(Filter filter) {
     return filter == Filter::kCubic ? 4 : kMost;
   }
@@ -53,8 +51,7 @@ struct PlaceTaps {
     for (int k = 0; k < count; ++k) weight[k] = given[is_mirrored ? count - 1 - k : k] / sum;
   }
 
-  // The weights before the division by their sum. Requires: the fraction is at most one half, and
-  // for lanczos() not 0.
+  // The weights before their division by the sum. Requires: fraction <= 1/2; for lanczos() not 0.
   STOKER_HD static void cubic(double fraction, double* w, double a = kResizeCubic) {
     const double t[4] = {1 + fraction, fraction, 1 - fraction, 2 - fraction};
     for (int k = 0; k < 4; ++k) {
@@ -85,7 +82,7 @@ struct PlaceTaps {
 };
 
 // The weights of n places in float32: weight k of place i becomes to[k * pitch + i]. At the centre
-// of a value it has the weight 1, and its neighbours have 0. Runs on CPUs only.
+// of a value that has weight 1, its neighbours 0. Runs on CPUs only.
 void find_weights(const int64_t* place, int64_t n, Filter filter, float* to, int64_t pitch);
 
 // The value of a picture at a place. load(offset) gives a value of it, `fill` is one outside.

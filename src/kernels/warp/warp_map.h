@@ -5,30 +5,29 @@
 //
 // Note [Warps]
 // A place is a whole number of 2^-32 of a position. The matrix and the offset are rounded to such
-// numbers once; then the place of an output position is a sum of products of whole numbers. So it
-// is exact and does not depend on where a row begins, and CPUs and devices agree. Terms of 2^28
-// positions or more are cut off.
+// numbers once; then the place of an output position is an exact sum of products of whole numbers.
+// It does not depend on where a row begins, and CPUs and devices agree. Terms of 2^28 positions or
+// more are cut off.
 //
-// With a perspective, the place is computed in float64 of the output position alone, so it does
-// not depend on where a row begins either: the sums of the numerators and of the divisor begin with
-// their offsets, each numerator is multiplied by 1 / divisor, cut off at 2^28 and rounded to a
-// whole number of 2^-32. What is computed along rows and passes is then the output position, and
-// PerspectiveMap makes its place at last. Behind the horizon, where the divisor is negative, the
-// picture appears once more, mirrored. On the horizon nothing but the border shows.
+// With a perspective, the place is computed in float64 of the output position alone: the sums of
+// the numerators and of the divisor begin with their offsets, each numerator is multiplied by 1 /
+// divisor, cut off at 2^28 and rounded to a whole number of 2^-32. What is computed along rows and
+// passes is then the output position, of which PerspectiveMap makes the place at last. Behind the
+// horizon, where the divisor is negative, the picture appears once more, mirrored. On the horizon
+// only the border shows.
 //
 // The nearest value is the one at the whole part of its place. Between values, a place is half a
 // position less, so that it is whole at the centre of a value, and its fraction is the weight of
 // the next value. Axes are interpolated from the last one to the first. Between equal values lies
 // just this value. A value of weight 0 takes no part, so a NaN does not spread to what does not
-// show it. Where a place needs a value outside of the input, the border says which is taken, for
-// each value by itself (`bordered` of kernels/border.h).
+// show it. The border decides for each value outside of the input which is taken (`bordered` of
+// kernels/border.h).
 //
 // From uint8 to uint8 fractions are cut to 15 bits. Values have 7 fraction bits between the axes,
-// and each axis rounds a + (b - a) * fraction to them. That takes few instructions for many values,
-// and what comes out is within one level of the exact result. Else the arithmetic is a * (1 -
-// fraction) + b * fraction, in float32 with fractions of 24 bits, or in float64 where Note
-// [Rounding] says so. The cubic filter is that of Note [Filtered places]
-// (kernels/warp/place_filter.h).
+// and each axis rounds a + (b - a) * fraction to them, which takes few instructions and gives
+// results within one level of the exact one. Else the arithmetic is a * (1 - fraction) + b *
+// fraction, in float32 with fractions of 24 bits, or in float64 where Note [Rounding] says so. The
+// cubic filter is that of Note [Filtered places] (kernels/warp/place_filter.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +42,7 @@ inline constexpr int kPlaceBits = 32;
 STOKER_HD constexpr int64_t whole_part(int64_t place) { return place >> kPlaceBits; }
 
 // The place along axis i of output position p is start[i] plus all step[i][j] * p[j]. With a
-// perspective, it is p[i] itself, of which PerspectiveMap makes the place.
+// perspective it is p[i], of which PerspectiveMap makes the place.
 struct WarpMap {
   int64_t start[Warp::kMost] = {}, step[Warp::kMost][Warp::kMost] = {};
 };
@@ -59,7 +58,6 @@ struct PerspectiveMap {
   PerspectiveMap() = default;
   explicit PerspectiveMap(const Warp& w);
 
-  // Makes the place of an output position.
   STOKER_HD void find(int64_t (&position)[kMost]) const {
     double centre[kMost];
     for (int j = 0; j < kMost; ++j) centre[j] = static_cast<double>(position[j]) + 0.5;
@@ -69,8 +67,7 @@ struct PerspectiveMap {
       position[i] = rounded(cut_above(cut_below(place))) - back;
     }
   }
-  // Writes the places of n < 2^28 positions, which begin at `position` and are `step` apart, into a
-  // list for each axis.
+  // Writes the places of n < 2^28 positions, `step` apart from `position` on, to a list per axis.
   void find(const int64_t* position, const int64_t* step, int64_t n, int64_t* const* places) const;
 
   // Of the first kAxes axes; the others have no part in it.
@@ -85,7 +82,7 @@ struct PerspectiveMap {
   static constexpr double kMostPlace = 0x1p28;
   STOKER_HD static double cut_below(double p) { return p > -kMostPlace ? p : -kMostPlace; }
   STOKER_HD static double cut_above(double p) { return p < kMostPlace ? p : kMostPlace; }
-  // Rounds to a whole number of 2^-32, by additions alone, which every CPU can do to many at once:
+  // Rounds to a whole number of 2^-32 by additions alone, which every CPU can do to many at once:
   // numbers next to kShift are a whole number apart.
   STOKER_HD static int64_t rounded(double place) {
     constexpr double kShift = 0x1.8p52;
@@ -97,9 +94,8 @@ struct PerspectiveMap {
     return static_cast<int64_t>(whole << kPlaceBits) + (__builtin_bit_cast(int64_t, part) - kBits);
   }
 };
-// The most by which the map's rounding may move a place that lies in [-1, extent] of axis i, in
-// positions, for output positions whose centres are at most `most` and whose divisor is at least
-// `least` away from 0.
+// The most by which rounding the map may move a place in [-1, extent] of axis i, in positions, for
+// output positions with centres up to `most` and a divisor at least `least` from 0.
 double perspective_error(const PerspectiveMap& m, int i, int64_t extent, const double* most,
                          double least);
 
@@ -188,7 +184,6 @@ struct WarpInput {
   }
 };
 
-// Whether a Warp interpolates in integers.
 STOKER_HD constexpr bool is_fixed_warp(DType from, DType to) {
   return from == DType::kUint8 && to == DType::kUint8;
 }
