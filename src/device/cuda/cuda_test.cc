@@ -22,7 +22,7 @@ using namespace std::string_literals;
 
 std::string missing() { return find_cuda_devices().missing; }
 
-// The calls since the last call of this function.
+// The calls since this function was called last.
 std::vector<std::string> new_calls() { return std::exchange(fake::cuda().calls, {}); }
 
 using Calls = std::vector<std::string>;
