@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The expressions of the operator `arithmetic`: their text, and what it becomes for inputs of known
-// types. Values; thread-safe as such.
+// The expressions of the operator `arithmetic`: their text, and what it becomes for given types.
 //
 // Note [Expressions]
 // A text is an input (x0, x1, ...), a number, an operation in parentheses or a call:
@@ -35,12 +34,11 @@ struct Expression {
   };
   std::vector<Term> terms;  // the last one is the result
 
-  // Throws WrongCall.
   static Expression read(const std::string& text);
   size_t input_count() const;  // one more than the largest number of an input
 };
 
-// What is done for each element: a machine with a stack, whose values are computed_as() their
+// What is done for each element, by a machine with a stack whose values are computed_as() their
 // types.
 struct Instruction {
   enum class Kind : uint8_t {
@@ -81,15 +79,15 @@ Compiled number(double value, DType type);
 // The type to which the values of two types are brought.
 DType promoted(DType a, DType b);
 
-// An operation with a number on one side, or none, as (value * mul / div + add) in float32 has.
+// An operation with a number on one side. A line of them is (value * mul / div + add), in float32.
 struct LinearStep {
   char operation = '+';  // + * /
   float number = 0;
 };
-// The steps from input 0 of type `in` to the result, if all of them are of that kind, and all
-// values in between are float32; else nothing.
+// The steps from input 0 of type `in` to the result. False unless all are of that kind, and all
+// values in between are float32.
 bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps);
-// Adds the same as few blocks as can be, with the same bits.
+// Adds the steps as the fewest blocks that have the same bits.
 void add_blocks(std::span<const LinearStep> steps, Lowering& l);
 
 }  // namespace stoker
