@@ -12,7 +12,7 @@ constexpr double kThinnest = 1e-3;    // in input pixels
 constexpr double kMost = 0x1p62;  // larger than any output that is allowed
 constexpr double kMostStretch = 10;  // the most that rounding a tiny size stretches the interval
 
-// Widens an interval that is too thin, around its centre.
+// Widens an interval that is too thin around its centre.
 void widen(double& lo, double& hi) {
   if (std::fabs(hi - lo) >= kThinnest) return;
   const double middle = (lo + hi) / 2, half = std::copysign(kThinnest / 2, hi - lo);
@@ -25,8 +25,8 @@ struct Scales {
   double product = 1, least = HUGE_VAL, most = 0;
 };
 
-// The scale of axes that have no size: the geometric mean of the other scales. If an axis has no
-// size, at most two others have one, so a square root suffices.
+// The scale of axes without a size: the geometric mean of the other scales. At most two other axes
+// have a size, so a square root suffices.
 double mean_of(const Scales& s) { return s.count == 2 ? std::sqrt(s.product) : s.product; }
 
 class Sizes {

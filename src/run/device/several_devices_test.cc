@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process has a pipeline for each of several devices. Each uses only its own device, and a
-// failure of one device does not affect the others.
+// Pipelines for several devices in one process use only their own device, and its failure does not
+// affect the others.
 #include <thread>
 
 #include "run/device/testing.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of the user's: on which thread and in which order they are called, with which samples,
+// Functions of the user's: on which thread, in which order and with which samples they are called,
 // and what becomes of a step when they fail, block or find little memory.
 #include <random>
 
