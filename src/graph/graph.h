@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // What to run: operators as nodes, and the edges between them. Every front builds a Graph, and the
 // engine sees nothing else.
-// engine sees nothing else. A Graph is a value; not thread-safe while it is being built.
 #pragma once
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // What is asked of a node when it is added to a graph, and again when a whole graph, which may come
 // from elsewhere, is checked. The checks throw GraphError.
-// from elsewhere, is checked. Thread-safe. The checks throw GraphError.
 #pragma once
 #include "graph/graph.h"
 

@@ -52,8 +52,8 @@ class Arena {
   // Counts bytes of the sample that are taken elsewhere, until reset(). Throws BeyondShare,
   // TooLarge.
   void charge(size_t bytes);
-  // Frees everything that was allocated, and forgets what was charged. The next sample of this size
-  // finds it all in one chunk. Under AddressSanitizer, an access to memory from before is reported.
+  // Frees what was allocated, and forgets what was charged. The next sample of this size finds it
+  // all in one chunk. AddressSanitizer reports an access to memory from before.
   void reset();
   // Does the same and gives the chunks back to the system.
   void trim();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes with an owner, held by std::shared_ptr<Buffer>. Address and size never change, so any thread
-// may ask for them. Those who share the bytes have to agree on who uses them.
+// Bytes with an owner, held by std::shared_ptr<Buffer>. Any thread may ask for their address and
+// size, which never change. Those who share the bytes have to agree on who uses them.
 #pragma once
 #include <cstddef>
 

@@ -12,7 +12,6 @@
 // that keeps them may have take_classes(), which chooses arguments that do, or refuses those that
 // do not (op/resize/warp_arguments.h); fill values need require_class_fill(). The conformance tests
 // hold an operator to its word.
-// tests hold an operator to its word.
 #pragma once
 #include <cmath>
 

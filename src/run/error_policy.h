@@ -27,7 +27,7 @@ struct ErrorPolicy {
   bool replaces_samples() const { return on_error == OnError::kReplace; }
   // Whether a step without a good sample is left out. Otherwise it is an error.
   bool drops_empty_steps() const { return on_error == OnError::kDrop; }
-  // The same for all samples, but a step without a good one is an error.
+  // Leaves a step without a good sample in, as an error; else the same.
   ErrorPolicy without_dropping() const { return {drops_empty_steps() ? OnError::kSkip : on_error}; }
 };
 

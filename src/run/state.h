@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The state of a pipeline: what the user received, and what coming samples depend on.
+//
 // Note [What a state goes on with]
 // Unless forced, restoring refuses another order (that is, other files, labels, key, shuffling or
 // end of the epoch), another set of random operators, and another key of one. It always refuses

@@ -51,7 +51,6 @@ STOKER_HD inline float below(float x) {
 
 }  // namespace detail
 
-
 // lo + (hi - lo) draw / 2^32, rounded to float. Never hi, unless lo is hi. Requires: lo <= hi, and
 // both are finite.
 STOKER_HD inline float uniform_of(uint32_t draw, float lo, float hi) {

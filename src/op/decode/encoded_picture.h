@@ -91,7 +91,6 @@ class EncodedPicture {
   const TensorType& whole() const { return whole_; }
   // Sets the part, which has to lie inside the picture, for decoders that crop.
   void crop(const Window& part) { part_ = part; }
-  // The type of the part.
   TensorType type() const { return {whole_.dtype, whole_.layout, part_.shape()}; }
   // Decodes r.outputs[0], a window of the part. Throws SampleError.
   void decode(Run& r) const;

@@ -89,7 +89,7 @@ void blur_items(GpuRun& r, std::span<const size_t> numbers, MakeBlurs blurs) {
   run_each(r, std::span<const BlurElement<A, Out>>(last));
 }
 
-// The same in floats. Requires: the output has the input's dtype or float32.
+// blur_items() in floats. Requires: the output has the input's dtype or float32.
 template <class MakeBlurs>
 void sum_of_blurs(GpuRun& r, std::span<const size_t> numbers, MakeBlurs blurs) {
   with_type(r.items[0].inputs[0].dtype, [&](auto v) {

@@ -49,8 +49,8 @@ void displace(const View& in, const View& out, const Placing& how, const Where& 
   }
 }
 
-// displace() on a device, for one value. F has `STOKER_HD Coordinates operator()(int64_t y, int64_t
-// x) const`.
+// displace() on a device, for one value. F has
+// `STOKER_HD Coordinates operator()(int64_t y, int64_t x) const`.
 template <class F>
 struct DisplacedValue {
   F where;

@@ -12,7 +12,7 @@ constexpr double kThinnest = 1e-3;    // in input pixels
 constexpr double kMost = 0x1p62;  // larger than any output that is allowed
 constexpr double kMostStretch = 10;  // the most that rounding a tiny size stretches the interval
 
-// Widens an interval that is too thin around its centre.
+// Widens an interval that is too thin, around its centre.
 void widen(double& lo, double& hi) {
   if (std::fabs(hi - lo) >= kThinnest) return;
   const double middle = (lo + hi) / 2, half = std::copysign(kThinnest / 2, hi - lo);
