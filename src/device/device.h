@@ -83,8 +83,7 @@ enum class ForeignStream : uintptr_t {
   kPerThread = 2,  // the calling thread's default stream
 };
 
-// A point in a stream's work: where Stream::record was called last. It counts as reached before the
-// first call.
+// The point in a stream's work where Stream::record was called last; reached before any call.
 class Event {
  public:
   virtual ~Event() = default;

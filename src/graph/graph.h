@@ -17,7 +17,7 @@ namespace stoker {
 // kMixed: the inputs are on the CPU, the output is on the GPU.
 enum class DeviceKind : uint8_t { kCpu, kGpu, kMixed };
 const char* name_of(DeviceKind d);
-DeviceKind device_named(const std::string& name);
+DeviceKind device_named(const std::string& name);  // throws GraphError
 
 // An output of a node.
 struct Ref {
@@ -75,8 +75,7 @@ class Graph {
   std::vector<Output> outputs;
 
   // Completes arguments, name and key, and appends the node. Its inputs must exist already, so
-  // nodes are always in topological order. The key comes from `seed` or an explicit name. Throws
-  // GraphError.
+  // nodes are in topological order. The key comes from `seed` or a given name. Throws GraphError.
   int add(Node node);
   std::vector<std::string> output_names(int node) const;
   int output_count(int node) const { return static_cast<int>(output_names(node).size()); }

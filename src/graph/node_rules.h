@@ -22,8 +22,7 @@ std::vector<std::string> outputs_of(const OperatorType& type, const Node& n);
 void check_links(const OperatorType& type, const Node& n);
 void check_inputs(const OperatorType& type, const Node& n);
 
-// Whether all that the node reads is there. has(ref) tells whether a node before it gives that
-// output.
+// Whether all that the node reads is there. has(ref): a node before it gives that output.
 template <class Has>
 void check_edges(const OperatorType& type, const Node& n, const Has& has) {
   const auto check = [&](const std::string& what, const Ref& r) {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker's scratch memory for one sample: allocation moves a pointer, and everything is freed at
-// once.
+// A worker's scratch memory for one sample: allocation moves a pointer, and all is freed at once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -49,8 +48,7 @@ class Arena {
   T* array(size_t n) {
     return static_cast<T*>(allocate(n <= SIZE_MAX / sizeof(T) ? n * sizeof(T) : SIZE_MAX));
   }
-  // Counts bytes of the sample that are taken elsewhere, until reset(). Throws BeyondShare,
-  // TooLarge.
+  // Counts bytes that the sample takes elsewhere, until reset(). Throws BeyondShare, TooLarge.
   void charge(size_t bytes);
   // Frees what was allocated, and forgets what was charged. The next sample of this size finds it
   // all in one chunk. AddressSanitizer reports an access to memory from before.

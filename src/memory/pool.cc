@@ -129,8 +129,7 @@ struct HostPool::State {
     if (oldest->second.empty()) cache.erase(oldest);
     return allocation;
   }
-  // Takes from the cache what exceeds the bounds of Note [Size classes], to be freed without the
-  // lock.
+  // Takes from the cache what exceeds Note [Size classes], to be freed without the lock.
   std::vector<Allocation> surplus() STOKER_REQUIRES(mutex) {
     const size_t most = std::min(recent_peak + recent_peak / 4 - granted(), now.limit - now.in_use);
     std::vector<Allocation> to_free;

@@ -106,8 +106,7 @@ class Lowering {
   TensorType type_;
 };
 
-// Asks any other operator for the types of one sample's outputs. Inputs that are values can be
-// read.
+// Asks any other operator for the types of a sample's outputs. It can read inputs that are values.
 class Inference {
  public:
   std::span<const TensorType> inputs;
@@ -124,8 +123,7 @@ class Inference {
   void out(const TensorType& t) { outputs.push_back(t); }
 };
 
-// Asks which windows of the inputs the wanted windows of the outputs need. `needed` begins with
-// everything.
+// Asks which windows of inputs the wanted windows of outputs need; at first everything is needed.
 class Demand {
  public:
   std::span<const TensorType> inputs;
@@ -160,7 +158,6 @@ class Run {
   }
 };
 
-// A sample's part of the work on a batch.
 struct BatchItem {
   std::vector<View> inputs, outputs;
   Chance chance;

@@ -109,8 +109,7 @@ struct OperatorType {
   int version;
   // Brings arguments that were saved with an older version up to this one; null: they are the same.
   void (*upgrade)(int version, Arguments& saved) = nullptr;
-  // Whether its output, one number, is true for every sample; null or nothing: unknown before the
-  // run.
+  // Whether its output, one number, is true for all samples; null or nothing: not known yet.
   std::optional<bool> (*truth)(const Operator& op) = nullptr;
   bool is_random;
   Classes classes = Classes::kRefused;  // with the defaults of all arguments

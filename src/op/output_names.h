@@ -5,8 +5,7 @@
 
 namespace stoker {
 
-// The names of the outputs that a node has with these arguments and inputs; has_input(i) tells of
-// input i.
+// The outputs that a node has with these arguments, and with input i if has_input(i).
 template <class HasInput>
 std::vector<std::string> output_names(const OperatorType& type, Arguments given,
                                       const HasInput& has_input) {

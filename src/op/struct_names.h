@@ -9,8 +9,7 @@
 
 namespace stoker::detail {
 
-// The names that mean something. tools/check_operators.py reads them here, and refuses names that
-// look similar.
+// The names that mean something. tools/check_operators.py reads them, and refuses similar ones.
 struct Names {
   int check, prepare, agree, cases, schema;
   int lower, lowers, infer, demand, run_cpu, run_gpu, request;

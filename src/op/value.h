@@ -19,8 +19,7 @@
 
 namespace stoker {
 
-// Enumerations and dtypes are texts ("RGB", "float32"). monostate: an optional argument was not
-// given.
+// Enumerations and dtypes are texts ("RGB", "float32"). monostate: not given, though optional.
 using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                            std::vector<double>, std::vector<std::string>>;
 using Arguments = std::map<std::string, Value>;
@@ -48,8 +47,7 @@ inline constexpr bool kIsVector = false;
 template <class T>
 inline constexpr bool kIsVector<std::vector<T>> = true;
 
-// Numbers with a shape: one number has the shape [], a list has one axis, and computed values keep
-// theirs.
+// Numbers with a shape: [] for one number, one axis for a list; computed values keep theirs.
 struct ShapedNumbers {
   using value_type = float;
   Shape shape;

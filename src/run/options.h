@@ -139,8 +139,7 @@ std::vector<ArgumentInfo> describe_settings() {
   return all;
 }
 
-// Sets only what is given; other names are left alone. Throws GraphError that names the wrong
-// setting.
+// Sets what is given, and ignores other names. Throws GraphError that names the wrong setting.
 template <class S>
 void set_settings(S& settings, const Arguments& given) {
   try {

@@ -14,8 +14,7 @@ namespace stoker {
 
 // Samples that could not be made, thrown when their step is handed out. The next run() goes on.
 struct BatchError : SampleError {
-  // `missing`: how many of the step's samples could not be made. Each may have failed several
-  // times.
+  // `missing`: how many samples of the step could not be made. Each may have failed repeatedly.
   BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
              ErrorPolicy policy);
   std::vector<SampleFailure> samples;
@@ -47,8 +46,7 @@ class Pipeline {
   void schedule();
   // Goes on behind so many steps, which are not made. What was fed and not received is dropped.
   void skip(int64_t steps);
-  // Joins the threads and drops what was made ahead. The next run() starts where the pipeline
-  // stands.
+  // Joins the threads and drops what was made ahead. The next run() starts them again.
   void stop();
 
   // What the user received so far, as JSON. restore() goes on after it, in constant time. It

@@ -50,8 +50,7 @@ inline int add_shuffled_files(Graph& g, const SampleFolder& folder) {
            {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
 }
 
-// readers.file over the folder. Outputs: the index as label, the bytes cast to int32, and a drawn
-// number.
+// readers.file over the folder. Outputs: the index as label, the bytes as int32, and a draw.
 inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g;
   reader["files"] = folder.names();

@@ -31,8 +31,7 @@ namespace stoker::cuda {
 // Whether a stream capture caused this error.
 bool is_of_capture(cudaError_t error);
 
-// Makes this GPU the calling thread's current one while the object lives: Note [Guests of the
-// process].
+// Makes this GPU the thread's current one while this lives: Note [Guests of the process].
 class Current {
  public:
   explicit Current(int index);
@@ -69,8 +68,7 @@ class Core {
 
   // Throws DeviceError for anything but success: Note [Failures of a GPU].
   void require(cudaError_t error, std::string_view doing) const;
-  // To be called after each piece of work. With STOKER_SYNC=1 it waits for the work, so that a
-  // failure is thrown here.
+  // To be called after each piece of work. With STOKER_SYNC=1 it waits, and throws what failed.
   void enqueued(cudaStream_t stream, std::string_view work, std::string_view stream_name) const;
 
   // Null when the limit does not allow it, or the GPU has no memory left.

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code that calls the CUDA runtime, against the stand-in of fake_testing.h. It shows nothing
-// about GPUs.
+// The code that calls the CUDA runtime, against the stand-in of fake_testing.h.
 #include "device/cuda/cuda.h"
 
 #include <cstdlib>

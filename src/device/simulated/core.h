@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the streams, events and buffers of one simulated device share. Thread-safe where no mutex is
-// required.
+// What streams, events and buffers of a device share. Thread-safe unless it requires a mutex.
 #pragma once
 #include <chrono>
 #include <cstdint>

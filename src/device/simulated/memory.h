@@ -57,7 +57,6 @@ class SimulatedMemory {
   void use(const void* p, size_t bytes, bool writes, const Actor& actor);
   // Checks that none of these bytes is device memory.
   void expect_host(const void* p, size_t bytes, const Actor& actor) const;
-  // Whether all of these bytes are pinned host memory.
   bool is_pinned(const void* p, size_t bytes) const;
   // Pins host memory. Null when `limit` does not allow it or the system has none.
   void* try_pin(size_t bytes, size_t limit);

@@ -81,8 +81,7 @@ class SimulatedDevice final : public Device {
   // From now on each stream pauses for up to `most` before any work, as the seed decides, so that
   // streams overtake each other and the host. The virtual clock does not see it.
   void delay_all(uint64_t seed, std::chrono::microseconds most);
-  // Forgets coming faults and delays, and failures that were not reported yet. Returns how many
-  // faults these were.
+  // Forgets coming faults and delays, and unreported failures. Returns how many faults there were.
   int forget_faults();
   // A thread that is about to pin or unpin host memory, or to wait for a stream, calls the callback
   // first, because a GPU's driver may wait there for enqueued work. An empty function ends this.
@@ -93,8 +92,7 @@ class SimulatedDevice final : public Device {
   int64_t host_now() const;  // the host's clock
   int64_t virtual_now() const;  // the end of all work enqueued so far
   std::vector<TimelineEntry> timeline() const;
-  // How many copies used host memory that is not pinned. A GPU's driver may make the caller wait
-  // for them.
+  // How many copies used host memory that is not pinned, for which a GPU's driver may wait.
   int64_t pageable_copies() const;
   int trims() const { return trims_; }  // so far
 

@@ -267,8 +267,7 @@ TEST(SimulatedDevice, DisjointPartsNeedNoOrder) {
   b->synchronize();
 }
 
-// The new stream takes over the number of the one that is gone, of which others have seen
-// everything.
+// The new stream takes over the number of one that is gone, of which others have seen all work.
 TEST(SimulatedDevice, UseBehindAStreamThatFollowsAnotherNeedsAnEvent) {
   SimulatedDevice device;
   auto other = device.make_stream("other");

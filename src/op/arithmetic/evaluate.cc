@@ -12,8 +12,7 @@ namespace stoker {
 
 namespace {
 
-// So many bytes of each value are computed at a time, so that intermediate values stay in the
-// nearest cache.
+// Bytes of each value that are computed at a time: few, so that they stay in the nearest cache.
 constexpr int64_t kSlot = 4096;
 // Repeated inputs of at most so many elements are laid out again and again.
 constexpr int64_t kMostPeriod = 1024;

@@ -34,12 +34,11 @@ struct Expression {
   };
   std::vector<Term> terms;  // the last one is the result
 
-  static Expression read(const std::string& text);
+  static Expression read(const std::string& text);  // throws WrongCall
   size_t input_count() const;  // one more than the largest number of an input
 };
 
-// What is done for each element, by a machine with a stack whose values are computed_as() their
-// types.
+// A step of a machine that works on each element. The values on its stack are computed_as() types.
 struct Instruction {
   enum class Kind : uint8_t {
     kInput,  // pushes element of input `index`, converted to `type`
@@ -56,7 +55,6 @@ struct Instruction {
   uint64_t bits = 0;
 };
 
-// Values on the stack, at most.
 inline constexpr int kMostStack = 3 * Expression::kMostDepth;
 
 struct Compiled {
@@ -73,7 +71,6 @@ std::vector<DType> types_of_terms(const Expression& e, std::span<const DType> in
 
 // An input in another type, as `cast` converts it.
 Compiled converted(int input, DType to);
-// The same number everywhere.
 Compiled number(double value, DType type);
 
 // The type to which the values of two types are brought.

@@ -45,7 +45,7 @@ struct Selection {
   std::vector<Item> items;
   size_t computed_count = 0;  // of $0, $1, ...
 
-  static Selection read(const std::string& text);
+  static Selection read(const std::string& text);  // throws WrongCall
   // The part's type. Unknown extents are -1, and so are those that depend on `computed` if that is
   // null. Throws WrongCall.
   TensorType type(const TensorType& in, const Small<int64_t>* computed) const;

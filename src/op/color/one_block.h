@@ -5,8 +5,7 @@
 
 namespace stoker {
 
-// An operator that is one block. Op has `Block block(const TensorType& in) const`, which throws
-// WrongCall.
+// Lowers to one block. Op has `Block block(const TensorType& in) const`, which throws WrongCall.
 template <class Op>
 class OneBlock {
  public:

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Whether a picture is the one that its annotation describes, for decoders and readers.
 #pragma once
 #include "codec/codec.h"
 #include "op/context.h"

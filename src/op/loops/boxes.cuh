@@ -51,7 +51,6 @@ void fill_boxes(GpuRun& r, Boxes boxes, Values values) {
   });
 }
 
-// copy_window() from input 0 to output 0 of a batch.
 inline void copy_windows(GpuRun& r) {
   with_size(size_of(r.items[0].outputs[0].dtype), [&](auto v) {
     map<decltype(v), decltype(v)>(r, [](size_t) { return Same<decltype(v)>{}; });

@@ -133,7 +133,6 @@ void fill(GpuRun& r, MakeFunction function) {
   set_elements<T>(r, [&](size_t i) { return ValuesByNumber<T, F>{function(i)}; });
 }
 
-// fill_draws() of kernels/elements/fill.h for output 0 of a batch.
 template <class T, class MakeFunction>
 void fill_draws(GpuRun& r, MakeFunction function) {
   using F = decltype(function(size_t{0}));

@@ -67,7 +67,6 @@ struct JoinedInput {
   }
 };
 
-// Adds the parts of all inputs, one behind the other.
 inline void add_parts(std::span<const View> inputs, const View& out, int axis,
                       std::vector<JoinedInput>& parts) {
   int64_t begin = 0;

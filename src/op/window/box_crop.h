@@ -25,7 +25,7 @@ double common_volume(const SpaceBox& a, const SpaceBox& b, int dims);
 // W H D of the size.
 class BoxLayout {
  public:
-  explicit BoxLayout(const Layout& letters);
+  explicit BoxLayout(const Layout& letters);  // throws WrongCall
   int dims() const { return dims_; }
   SpaceBox read(const float* row) const;
   void write(const SpaceBox& box, float* row) const;

@@ -36,8 +36,7 @@ inline constexpr auto kOutOfBoundsArguments = std::tuple{
 Window settle(const Window& w, const TensorType& in, std::optional<OutOfBounds> policy,
               const std::string& hint = "");
 
-// Cuts a settled window out of `in`. Throws WrongCall unless there is one fill value or one per
-// channel.
+// Cuts a settled window out of `in`. Throws WrongCall unless fill values are one, or one a channel.
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values);
 
 bool reaches_outside(const Window& w, const Shape& full);

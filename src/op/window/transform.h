@@ -80,7 +80,7 @@ struct Dimensions {
             rank);
     if (n > 1) rank = n, is_fixed = true;
   }
-  void fix(int n) {
+  void fix(int n) {  // the map has this number of dimensions
     require(!is_fixed || rank == n, "a map of ", n, " dimensions does not fit ", rank, " values");
     rank = n, is_fixed = true;
   }

@@ -122,7 +122,7 @@ void Chain::give_type(const Ref& value, const TensorType& type) {
   s.done = true;
 }
 
-int64_t Chain::frames_of(int node) const {
+int64_t Chain::frames_of(int node) const {  // requires: it is called for each frame
   const Node& n = plan_.node(node);
   for (size_t i = 0; i < n.inputs.size(); ++i)
     if (plan_.checked(node).sequences[i]) return type_of(*n.inputs[i]).shape[0];

@@ -22,7 +22,6 @@ struct SampleFailure {
 // What a reader found in an annotation of its picture, if anything.
 using Annotated = std::optional<AnnotatedPicture>;
 
-// What an operator found of a sample that was made.
 struct SampleRemark {
   SampleFailure found;
   const char* advice;  // Remark::advice
@@ -36,6 +35,7 @@ struct SampleRemark {
 // Otherwise demand is found twice.
 class Chain {
  public:
+  // Requires: all of these outlive this.
   Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times);
 
   // Samples are made with these rewrites from now on. Requires: the plan has them as well.

@@ -20,7 +20,7 @@ class NodeTimes {
   const std::unique_ptr<std::atomic<int64_t>[]> ns_;
 };
 
-// Counts the time for which it lives for a node.
+// Counts, for a node, the time for which this lives.
 class Timed {
  public:
   Timed(NodeTimes& times, int node) : times_(times), node_(node), start_(now()) {}

@@ -29,7 +29,7 @@ struct NodeState {
 
 class Wanted {
  public:
-  Wanted(const Plan& plan, std::vector<NodeState>& states);
+  Wanted(const Plan& plan, std::vector<NodeState>& states);  // requires: both outlive this
   void clear();  // nothing is wanted any more
 
   // Ignores what needs no run.

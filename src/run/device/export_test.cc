@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A consumer with its own stream takes the batches of a running pipeline: Note [Lending]
-// (batch/export.h).
+// A consumer with a stream takes the batches of a pipeline: Note [Lending] (batch/export.h).
 #include <deque>
 #include <future>
 #include <thread>
@@ -86,8 +85,7 @@ TEST_F(DeviceExport, TheHostWaitsForNoStep) {
   }
 }
 
-// The host waits only for memory of steps that the device has not begun. Here they wait behind the
-// training.
+// The host waits only for memory of steps that the device has not begun, which wait here too.
 TEST_F(DeviceExport, MemoryOfStepsUnderWayComesBack) {
   Training training;
   std::promise<void> go;

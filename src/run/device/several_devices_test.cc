@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pipelines for several devices in one process use only their own device, and its failure does not
-// affect the others.
+// Of several pipelines in a process, each uses its own device, whose failure affects no other.
 #include <thread>
 
 #include "run/device/testing.h"

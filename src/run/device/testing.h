@@ -18,7 +18,6 @@ inline PipelineOptions options(const char* executor, const char* on_error = "rai
   return o;
 }
 
-// The bytes of sample i, copied to the host if they are on a device.
 inline std::string on_host(const Batch& b, size_t i) {
   const View& v = b.samples[i].view;
   std::string bytes(static_cast<size_t>(v.bytes()), 0);

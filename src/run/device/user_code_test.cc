@@ -199,7 +199,6 @@ class Blocks final : public UserFunction {
   bool is_open_ STOKER_GUARDED_BY(mutex_) = false;
 };
 
-// Chains go on while a function blocks, and an executor ends although it never returns.
 TEST_F(UserCode, AFunctionThatNeverReturnsHoldsNothingUp) {
   const SampleFolder folder(16);
   const auto function = std::make_shared<Blocks>();

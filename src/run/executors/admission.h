@@ -44,7 +44,6 @@ class Admission {
   bool make_room();
   // Memory was released: those that starve try again. Returns whether there are any.
   bool released();
-  // The device's memory may have been released.
   void released_on_device();
 
   // Whether another iteration may be opened if `depth` of them may be open.

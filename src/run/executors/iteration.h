@@ -12,7 +12,7 @@ namespace stoker {
 // IterationQueue::next_ticket tells what may start in each of these.
 enum class IterationState : uint8_t {
   kWorking,  // gives out the tickets of its stage
-  // A ticket found no memory. It waits until some is released or it is the oldest.
+  // A ticket found no memory. None is given out until some is released or this is the oldest.
   kStarved,
   kAlone,  // the oldest starved with nothing left to close: gives out one ticket at a time
   kStuck,  // the oldest found no memory though alone: the user has to make room

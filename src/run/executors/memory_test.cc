@@ -21,7 +21,6 @@ PipelineOptions limited_options(const char* executor, int threads = 2, int64_t b
   return o;
 }
 
-// An executor that only reads.
 class Reader final : public Executor {
  public:
   explicit Reader(ExecutorArguments a) : Executor(std::move(a), [] {}) {}
@@ -178,7 +177,6 @@ TEST(Memory, ASampleAboveItsWorkersShareIsMade) {
     }
 }
 
-// Large samples are made although memory for outputs is tight as well.
 TEST(Memory, LargeSamplesAndTightOutputsTogether) {
   const SampleFolder folder(12, [](int i) { return size_t(300'000 + 25'000 * i); });
   PipelineOptions ample = limited_options("simple", 1, 4);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of the executor's parts: iterations of a plan with a stage of each kind, without
-// threads.
+// For tests of executors' parts: iterations of a plan with all kinds of stages, without threads.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -95,8 +95,7 @@ void Plan::mark_used() {
     const PlanNode& p = nodes_[r->node];
     if (!p.is_used) continue;
     use(r->from, r->is_copy || (p.is_needed_on_device && !r->is_value));
-    // What an earlier stage made on the CPU is there; of what it made on the device, a CPU form is
-    // needed.
+    // What an earlier stage made on the CPU is there. Else its CPU form is needed.
     PlanNode& from = nodes_[r->from.node];
     const bool is_there = from.level < p.level && !ends_on_device(r->from);
     from.is_early |=

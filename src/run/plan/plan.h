@@ -35,7 +35,6 @@ struct Rewrites {
 // Plan::is_behind_batch.
 enum class StageKind : uint8_t { kChain, kDevice, kBatch, kPython };
 
-// A value that a stage takes from an earlier stage.
 struct Carried {
   Ref from;
   int slot;  // where it lies on the host; -1: only its type is needed there

@@ -14,6 +14,7 @@ std::shared_ptr<UserCall> call_of(const Step& step, int stage);
 
 class BatchMaker {
  public:
+  // Requires: all arguments outlive this.
   BatchMaker(const Plan& plan, uint64_t seed, Arena& arena, HostPool& pool, NodeTimes& times)
       : plan_(plan), seed_(seed), arena_(arena), pool_(pool), times_(times) {}
 
