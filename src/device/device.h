@@ -5,6 +5,7 @@
 // Devices are thread-safe. A stream takes work from one thread at a time. Any thread may ask an
 // event.
 //
+// Note [Device errors]
 // A wrong request (a range outside an allocation, a grid that no device takes) throws DeviceError
 // at once. Work that fails later, on the stream, is kept as a DeviceError that names the work and
 // its stream. The next event recorded on that stream carries the error, and so does everything that
