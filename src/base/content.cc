@@ -12,7 +12,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// Of what is no picture, and of pictures that no codec reads.
+// What is no picture, and pictures that no codec reads.
 constexpr Beginning kOthers[] = {
     {4, "ftyp"sv, "an MP4 or QuickTime file"},
     {0, "8BPS"sv, "a Photoshop image"},

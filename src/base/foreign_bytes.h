@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and pieces of bytes that others wrote: the headers of files, and whatever else has a byte
-// order. No other place puts a number together from bytes, so there is one rule at the end of them.
+// Numbers and pieces of bytes that others wrote, such as the headers of files. No other place puts
+// a number together from bytes, so one rule holds where bytes end too soon.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -34,7 +34,7 @@ T number_at(std::span<const uint8_t> bytes, size_t at, ByteOrder order = ByteOrd
 
 // The bytes of a file, or of a part of it, read from a place on. Places are those of the file, also
 // in a part. Whatever is asked for beyond the end is refused by a SampleError with the offset of
-// the end, and nothing is read. A value, valid as long as the bytes; one thread at a time.
+// the end, and nothing is read. Valid as long as the bytes.
 //
 //   constexpr ForeignBytes::Words kWords = {"PNG header is damaged"};
 //   ForeignBytes b(file, ByteOrder::kBig, kWords);
@@ -42,7 +42,7 @@ T number_at(std::span<const uint8_t> bytes, size_t at, ByteOrder order = ByteOrd
 //   const uint32_t width = b.u32();   // "PNG header is damaged: expected 4 more bytes, found 3"
 class ForeignBytes {
  public:
-  // What errors say. They live for ever.
+  // What errors say. Requires: they live as long as the process.
   struct Words {
     const char* damaged = "the data is damaged";  // what is wrong follows, behind a colon
     const char* ended = nullptr;  // where the end comes too soon, if not as in the example
@@ -63,7 +63,6 @@ class ForeignBytes {
     return {file_, static_cast<size_t>(std::min<uint64_t>(place, end_)), end_, words_, order_};
   }
 
-  // Each takes what comes next.
   uint8_t u8() { return take<uint8_t>(); }
   uint16_t u16() { return take<uint16_t>(); }
   uint32_t u24() { return static_cast<uint32_t>(number(3)); }
@@ -98,10 +97,10 @@ class ForeignBytes {
   // All that is left, without taking it.
   std::span<const uint8_t> rest() const { return {file_ + at_, left()}; }
 
-  // Throws SampleError: "BMP header is damaged: its size is 7", with the offset.
+  // Throws SampleError, such as "BMP header is damaged: its size is 7", with the offset.
   [[noreturn]] void fail(const std::string& what, size_t at) const { refuse(*words_, what, at); }
   [[noreturn]] void fail(const std::string& what) const { fail(what, at_); }
-  // The same, as the end comes before so many bytes.
+  // Says that the end comes before so many bytes.
   [[noreturn]] void fail_at_end(uint64_t wanted) const { refuse(*words_, wanted, left(), end_); }
 
  private:
@@ -116,7 +115,7 @@ class ForeignBytes {
     return v;
   }
 
-  // Of values alone, so that those of a reader may stay in registers.
+  // Takes values alone, so that those of a reader may stay in registers.
   [[noreturn]] static void refuse(const Words& words, const std::string& what, size_t at);
   [[noreturn]] static void refuse(const Words& words, uint64_t wanted, size_t left, size_t end);
 

@@ -8,7 +8,6 @@
 //
 // A lambda is checked like any other function, so one that runs under a lock says so itself:
 // [&]() STOKER_REQUIRES(mutex_) { ... }. Clang checks no constructors, destructors or catch blocks.
-//
 // These have to be macros, as other compilers do not know the attributes.
 #pragma once
 #include <chrono>
@@ -37,7 +36,7 @@ class STOKER_THREAD_SAFETY(capability("mutex")) Mutex {
   std::mutex native_;
 };
 
-// Holds the mutex while it lives, but between unlock() and lock().
+// Holds the mutex while it lives, except between unlock() and lock().
 class STOKER_THREAD_SAFETY(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) STOKER_THREAD_SAFETY(acquire_capability(mutex))
@@ -53,7 +52,7 @@ class STOKER_THREAD_SAFETY(scoped_lockable) MutexLock {
   std::unique_lock<std::mutex> lock_;
 };
 
-// The other way round, for a function whose caller holds the mutex: releases it while this lives.
+// The opposite, for a function whose caller holds the mutex: releases it while this lives.
 class STOKER_THREAD_SAFETY(scoped_lockable) MutexUnlock {
  public:
   explicit MutexUnlock(Mutex& mutex) STOKER_THREAD_SAFETY(release_capability(mutex))
@@ -68,7 +67,7 @@ class STOKER_THREAD_SAFETY(scoped_lockable) MutexUnlock {
   std::mutex& native_;
 };
 
-// As std::condition_variable, but told the mutex, which is held again however a wait ends.
+// Like std::condition_variable, but told the mutex, which is held again however a wait ends.
 class ConditionVariable {
  public:
   void notify_one() { native_.notify_one(); }

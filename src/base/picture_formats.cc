@@ -7,7 +7,7 @@
 namespace stoker {
 namespace {
 
-// Whether the set, without its brackets, has the byte.
+// Whether the set, which comes without its brackets, has the byte.
 bool has(std::string_view set, uint8_t byte) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(set[i]); };
   for (size_t i = 0; i < set.size(); ++i) {

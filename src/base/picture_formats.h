@@ -17,7 +17,7 @@ struct Beginning {
   std::string_view pattern;  // bytes, and sets of them, as [1-7#], of which one stands there
   const char* words;  // what such a file is, for errors: "a JPEG image"
 
-  // How many bytes are as the pattern says; 0 unless all of it is there.
+  // How many bytes agree with the pattern; 0 unless all of it is there.
   size_t matched(std::span<const uint8_t> bytes) const;
 };
 
@@ -27,10 +27,10 @@ struct PictureFormat {
   std::span<const Beginning> beginnings;
 };
 
-// Of all formats that this version knows, whether their codecs were built or not.
+// All formats that this version knows, whether their codecs were built or not.
 std::span<const PictureFormat> picture_formats();
 
-// Whether the bytes begin as files of the format do. False for a format that is not known.
+// Whether the bytes begin as files of the format do. False for an unknown format.
 bool begins_as(std::string_view format, std::span<const uint8_t> bytes);
 
 }  // namespace stoker

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A vector that holds up to N elements in itself. More of them are on the heap, where copies share
-// them until one changes. Not thread-safe; a list whose copies other threads have is not changed.
+// them until one changes. Copies may be on different threads.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -55,7 +55,6 @@ class Small {
   bool operator==(const Small& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
 
  private:
-  // The elements on the heap, to be changed.
   std::vector<T>& own() {
     if (heap_.use_count() > 1) heap_ = std::make_shared<std::vector<T>>(*heap_);
     return *heap_;

@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// For tests only.
 #pragma once
 #include <string>
 
 namespace stoker {
 
-// What the E says that f throws.
+// For tests: the message of the E that f throws.
 template <class E, class F>
 std::string message(F f) {
   try {

@@ -9,8 +9,8 @@
 namespace stoker {
 
 bool is_utf8(std::string_view text);
-// The text, where each byte that is not UTF-8 is escaped: "caf\xe9", as Python does it. Zero bytes
-// are escaped, too, because C would end the text there.
+// The text, where each zero byte (which would end it in C) and each byte that is not UTF-8 is
+// escaped as in Python: "caf\xe9".
 std::string valid_utf8(std::string_view text);
 // The beginning of valid_utf8(text) in at most so many bytes, and "..." if that is not all of it.
 // Characters and escapes stay whole.

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words that everything else uses: element types, shapes, layouts, windows. Plain values:
-// concurrent reads are safe.
+// The words that everything else uses: element types, shapes, layouts, windows.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -53,15 +52,14 @@ inline constexpr DTypeInfo kDTypes[] = {
 constexpr const DTypeInfo& info(DType t) { return kDTypes[static_cast<int>(t)]; }
 constexpr int size_of(DType t) { return info(t).size; }
 constexpr const char* name_of(DType t) { return info(t).name; }
-// kNone when no type has this name.
+// kNone where no type has this name.
 constexpr DType dtype_named(std::string_view name) {
   for (int i = 0; i < static_cast<int>(DType::kNone); ++i)
     if (name == kDTypes[i].name) return static_cast<DType>(i);
   return DType::kNone;
 }
 
-// Full intensity in pixels of type t: 1 for floats, else the largest value. Requires: t is not
-// kNone.
+// Full intensity in pixels of type t: 1 for floats, else the largest value. Requires: t != kNone.
 constexpr double full_intensity(DType t) {
   if (info(t).is_float || t == DType::kBool) return 1;
   return static_cast<double>(~uint64_t{0} >> (64 - 8 * size_of(t) + info(t).is_signed));
@@ -157,8 +155,8 @@ struct Window {
   bool operator==(const Window& o) const { return begin == o.begin && end == o.end; }
 };
 
-// What is known of a sample. While the graph is checked it stands for an edge, and an extent of -1
-// is not known yet.
+// What is known of a sample. While the graph is checked it describes an edge, and -1 stands for an
+// extent that is not known yet.
 struct TensorType {
   DType dtype = DType::kUint8;
   Layout layout;
@@ -170,8 +168,8 @@ struct TensorType {
   std::string str() const;  // "uint8 HWC (375, 500, 3)"
 };
 
-// The type of one frame of a sequence, and the type of a sequence of such frames, whose layout
-// begins with F if its rank is known. frame_type() requires such a layout.
+// The type of one frame of a sequence, whose layout has to begin with F, and the type of a sequence
+// of such frames, whose layout begins with F if its rank is known.
 TensorType frame_type(TensorType sequence);
 TensorType sequence_type(const TensorType& frame, int64_t frames);
 

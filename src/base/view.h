@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A piece of a sample in memory that someone else owns. A value; as thread-safe as that memory.
+// A piece of a sample in memory that someone else owns.
 #pragma once
 #include "base/types.h"
 

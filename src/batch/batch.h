@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pipeline hands out: the samples of one output. A published batch never changes, but for
-// its bytes, which belong to the holder. Thread-safe as such.
+// What a pipeline hands out: the samples of one output. A published batch never changes, except for
+// its bytes, which belong to the holder.
 #pragma once
 #include <memory>
 #include <string>

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Batches in the memory of a device, lent to consumers that have streams of their own, or copied.
-// Free functions are thread-safe.
 //
 // Note [Lending]
 // A consumer gets the bytes at once, before the device has made them: its stream waits for the
-// batch's event, and the host does not wait. The consumer may let go long before its stream has
-// read the bytes. Then the stream that made them waits for what the consumer has enqueued until
-// then, and the memory is used again only behind that. So neither side waits on the host, and the
-// device holds no more than the prefetch depth allows, however far the host is ahead.
+// batch's event, and the host does not. The consumer may let go long before its stream has read the
+// bytes. So the stream that made them waits for what the consumer has enqueued until then, and the
+// memory is used again only behind that. Neither side waits on the host, and the device holds no
+// more than the prefetch depth allows, however far the host is ahead.
 #pragma once
 #include <optional>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lending on a simulated device. A test plays the consumer, on a stream of its own that is held up
-// for as long as the test likes.
+// Lending on a simulated device. A test plays the consumer, on a stream that is held up for as long
+// as the test likes.
 #include "batch/export.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,6 @@ class Lending : public testing::Test {
  protected:
   void SetUp() override { make(*producer_); }
 
-  // A batch of kBytes bytes of 'b', ready on `stream`.
   void make(Stream& stream) {
     memory_ = stream.try_acquire(kBytes);
     stream.copy(memory_->data(), text_.data(), kBytes, Copy::kToDevice, "make");

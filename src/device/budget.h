@@ -18,7 +18,7 @@ class DeviceBudget {
   // Calls Stream::try_acquire and counts the bytes here until the last holder lets go. Null when
   // this limit or the device's does not allow it now.
   std::shared_ptr<DeviceBuffer> try_acquire(Stream& stream, size_t bytes) const;
-  // All in bytes.
+  // In bytes.
   size_t limit() const { return limit_; }
   size_t in_use() const;
   size_t high_water() const;

@@ -38,9 +38,9 @@ int count_asked_for() {
 
 struct Registry {
   Mutex mutex;  // drivers start and devices are made under it, so these ask for no devices
-  // Empty until the first call.
+  // Empty before the first call.
   std::optional<std::vector<Device*>> current STOKER_GUARDED_BY(mutex);
-  // Those that were replaced as well.
+  // These and those that were replaced.
   std::vector<std::unique_ptr<Device>> all STOKER_GUARDED_BY(mutex);
   std::string missing STOKER_GUARDED_BY(mutex);  // why there is no GPU
 

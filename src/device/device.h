@@ -12,8 +12,7 @@
 // waits for that event: Event::synchronize throws it every time, whoever else has seen it.
 // Stream::synchronize and Device::check throw only errors that were not thrown yet. Copies and
 // launches after the failed work, up to that event, are left out. Host calls still run and events
-// are still reached, so nothing hangs. A GPU that fails mostly never works again; then every call
-// throws.
+// are still reached, so nothing hangs. Most failures of a GPU are final; then every call throws.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -50,14 +49,13 @@ inline constexpr size_t kMaxShared = 227 << 10;
 // and so do blocks. Values that live from one phase to the next are in `shared`, which is aligned
 // to 128 bytes and undefined at first. The struct must not be a private member: nvcc refuses those.
 //
-// erase() makes this struct of one. A GPU also needs `kernel`, which only nvcc can make: programs
-// that are to run there are launched from .cu files with launch_blocks() of
-// device/block_kernel.cuh.
+// erase() makes this struct of one. A GPU also needs `kernel`, which only nvcc can make: .cu files
+// launch such programs with launch_blocks() of device/block_kernel.cuh.
 struct BlockProgram {
   const void* object;  // owned by the caller, used during the call
   size_t bytes;
   int phases;
-  // Runs one phase of one block, with its threads in this order.
+  // Runs one phase of one block; its threads run in this order.
   void (*run_phase)(const void* object, int phase, int64_t block, std::span<const int> order,
                     std::byte* shared);
   const void* kernel = nullptr;  // the same program as a __global__ function
@@ -79,32 +77,31 @@ BlockProgram erase(const P& program) {
           }};
 }
 
-// A stream that someone else owns, by its name in the runtime: a cudaStream_t or one of the values
-// below. For simulated devices SimulatedDevice::foreign() gives it.
+// A stream that someone else owns, by its name in the runtime: a cudaStream_t or one of these.
+// SimulatedDevice::foreign() gives that of a simulated device.
 enum class ForeignStream : uintptr_t {
   kDefault = 1,  // the legacy default stream
   kPerThread = 2,  // the calling thread's default stream
 };
 
-// A point in a stream's work: where Stream::record was called last. Before the first call it counts
-// as reached.
+// The point in a stream's work where Stream::record was called last; reached before any call.
 class Event {
  public:
   virtual ~Event() = default;
   virtual bool query() const = 0;  // whether it is reached; never waits, throws no kept error
   virtual void synchronize() = 0;  // waits; throws what failed: Note [Device errors]
   virtual void check() const = 0;  // throws the same if it is reached; never waits
-  // Makes work that others enqueue on their stream after this call start after the event's point.
-  // Does not wait itself. Throws DeviceError, also when this device has no such stream.
+  // Makes work that others enqueue on their stream from now on start after the event's point. Does
+  // not wait itself. Throws DeviceError, also when this device has no such stream.
   virtual void hold_back(ForeignStream stream) const = 0;
 };
 
 // Memory from a stream: see Stream::try_acquire.
 class DeviceBuffer : public Buffer {
  public:
-  // Orders what others enqueued on their stream until now before the return of this memory, and
-  // before all that the stream which gave the memory does from now on. Does not wait itself. Keeps
-  // what fails: Note [Device errors]. Any thread may call it, even when stream and device are gone.
+  // Makes the return of this memory, and all that the stream which gave it does from now on, come
+  // after what others have enqueued on their stream. Does not wait itself. Keeps what fails: Note
+  // [Device errors]. Any thread may call it, even when stream and device are gone.
   virtual void return_behind(ForeignStream stream) noexcept = 0;
 
  protected:
@@ -114,8 +111,7 @@ class DeviceBuffer : public Buffer {
 enum class Copy : uint8_t { kToDevice, kToHost, kOnDevice };
 
 // Runs work in the order in which it is enqueued. Only events order streams among each other. Each
-// piece of work has a name for errors and timelines. Only synchronize() and the destructor wait for
-// the device.
+// piece of work has a name for errors and timelines. Only synchronize() and the destructor wait.
 class Stream {
  public:
   virtual ~Stream() = default;  // finishes what was enqueued
@@ -130,18 +126,18 @@ class Stream {
   // order work on other streams that uses it before this. Null does nothing.
   virtual void free(void* p) = 0;
   // allocate() with an owner, which calls free() here when the last holder lets go, even if this
-  // stream is gone. Null when the device's limit does not allow it now.
+  // stream object is gone. Null when the device's limit does not allow it now.
   virtual std::shared_ptr<DeviceBuffer> try_acquire(size_t bytes) = 0;
 
-  // Requires: the host memory does not change until the copy is done. Where it did not come from
-  // Device::try_pin, the caller may wait for the stream.
+  // Requires: the host memory does not change until the copy is done. Unless that memory came from
+  // Device::try_pin, the caller may have to wait for the stream.
   virtual void copy(void* to, const void* from, size_t bytes, Copy direction,
                     std::string_view name) = 0;
   // Runs a copy of `program` (Note [Block programs]). An empty grid does nothing.
   void launch(const BlockProgram& program, const Grid& grid, std::string_view name) {
     if (grid.blocks != 0 && grid.threads != 0) launch_erased(program, grid, name);
   }
-  // The same on simulated devices only.
+  // Runs it on simulated devices only.
   template <class P>
   void launch(const P& program, const Grid& grid, std::string_view name) {
     launch(erase(program), grid, name);
@@ -176,16 +172,15 @@ class Device {
   virtual const std::string& name() const = 0;  // "simulated:0"
   virtual std::string_view kind() const = 0;  // "simulated"
   virtual int index() const = 0;  // for a GPU, the CUDA runtime's number
-  // Its place in the machine, as "0000:65:00.0". "" where it has none.
+  // Its place in the machine, such as "0000:65:00.0"; "" if it has none.
   virtual const std::string& pci_bus_id() const = 0;
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
-  // Pins host memory, which the device reads and writes by itself; aligned to a page. This is slow,
+  // Pins host memory, aligned to a page, which the device reads and writes by itself. This is slow,
   // and freeing it may wait for the device. Null when the system does not give it.
   virtual std::shared_ptr<Buffer> try_pin(size_t bytes) = 0;
   virtual DeviceUsage usage() const = 0;
-  // For the moment when a batch is handed out: throws what failed until now (Note [Device errors]),
-  // without waiting.
+  // Throws, without waiting, what failed until now, as a batch is handed out: Note [Device errors].
   virtual void check() = 0;
   // Waits for its streams and gives memory that it keeps for later allocations back to the system.
   virtual void trim() = 0;
@@ -198,13 +193,12 @@ struct DeviceBatch {
   std::string step;  // the batch's step, for errors
 };
 
-// The devices of this process, in order. They live as long as the process. Simulated devices
-// (device/simulated/simulated.h) exist only if the environment variable
-// STOKER_SIMULATED_DEVICES=<count> or a call of use_simulated_devices() asks for them; then there
-// are no others. Throws DeviceError when the variable is not a count. Thread-safe.
+// The devices of this process, in order. They live as long as the process. If the environment
+// variable STOKER_SIMULATED_DEVICES=<count> or use_simulated_devices() asks for simulated devices
+// (device/simulated/simulated.h), there are no others. Throws DeviceError when the variable is not
+// a count. Thread-safe.
 std::vector<Device*> devices();
-// Why devices() has no GPU: what is missing, with the versions found and needed. "" if there is
-// one.
+// Why devices() has no GPU: what is missing, with the versions found and needed; or "".
 std::string missing_gpu();
 // Throws DeviceError that says what is missing.
 Device& device(int index);

@@ -9,7 +9,7 @@ namespace stoker {
 
 namespace {
 
-// Whether f succeeds. Its error is dropped: an earlier one is being thrown.
+// Whether f succeeds. Its error is dropped, because an earlier one is being thrown.
 bool succeeds(const std::function<void()>& f) {
   try {
     f();
@@ -23,7 +23,7 @@ bool succeeds(const std::function<void()>& f) {
 
 void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept {
   if (succeeds([&] { stream.call([held] {}, 0, "release"); })) return;
-  // Where this fails as well, the device is lost and does no more work.
+  // If this fails as well, the device is lost and does no more work.
   (void)succeeds([&] { stream.synchronize(); });
 }
 

@@ -15,7 +15,7 @@ namespace stoker {
 using Held = std::vector<std::shared_ptr<const void>>;
 
 // Releases `held` when the stream has done what was enqueued so far. It serves where enqueueing
-// failed half-way: if the stream takes nothing more, this waits for it.
+// failed half-way: if the stream takes no more work, this waits for it.
 void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept;
 
 // Calls enqueue(held) and releases `held` after the enqueued work, even where enqueue throws.

@@ -46,8 +46,8 @@ class PinnedAllocator final : public HostAllocator {
 
   Device& device_;
   const int owner_;  // the process
-  // Nothing is pinned or unpinned under it: that may wait for the device, which waits for calls of
-  // its streams, and those give allocations back.
+  // Nothing is pinned or unpinned under it: that may wait for calls of the device's streams, which
+  // give allocations back.
   mutable Mutex mutex_;
   std::map<const std::byte*, Slab> slabs_ STOKER_GUARDED_BY(mutex_);  // by address
 };

@@ -91,7 +91,7 @@ TEST(PinnedAllocator, FeedAPool) {
   EXPECT_EQ(device.usage().pinned, kSlab) << "a buffer may outlive its pool";
 }
 
-// Here pinning and unpinning wait for a call that gives an allocation back, as a GPU's driver may.
+// Pinning and unpinning wait here for a call that gives memory back, as a GPU's driver may.
 TEST(PinnedAllocator, PinningHoldsNoLockThatAStreamsCallTakes) {
   SimulatedDevice device;
   const auto stream = device.make_stream("s");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares our own declarations of a library's functions with those of its header.
+// Compares declarations of a library's functions with those of its header.
 #pragma once
 #include <type_traits>
 

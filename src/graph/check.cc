@@ -23,7 +23,7 @@ bool looks_encoded(const Port& port, const TensorType& t) {
          default_layout(port, 1).empty();
 }
 
-// What to do about an input that does not fit, as far as that can be told.
+// What to do about an input that does not fit, where that can be told.
 std::string remedy(const Port& port, const TensorType& t, bool layout_fits) {
   if (looks_encoded(port, t))
     return ". Are these the bytes of a file? A decoder makes them a picture";
@@ -35,7 +35,7 @@ std::string remedy(const Port& port, const TensorType& t, bool layout_fits) {
          ", new_axis_names=\"C\") adds their axis";
 }
 
-// `found`: `t` before its frames were taken off.
+// `found` is `t` before its frames were taken off.
 void check_port(const OperatorType& type, size_t i, const TensorType& found, TensorType& t) {
   const Port& port = type.input(i);
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
@@ -76,7 +76,7 @@ void check_condition(const TensorType& t) {
     throw GraphError("a condition expects one number for each sample, got " + t.str());
 }
 
-// By node: whether an output of the graph depends on it; of a graph without outputs, all are.
+// By node: whether an output of the graph depends on it. Without outputs, all are needed.
 std::vector<char> find_needed(const Graph& graph) {
   std::vector<char> is_needed(graph.nodes.size(), graph.outputs.empty());
   const auto need = [&](const Ref& r) {
@@ -93,8 +93,8 @@ std::vector<char> find_needed(const Graph& graph) {
   return is_needed;
 }
 
-// Whether what the node works on holds class numbers: an input of its first port, or of a merge
-// either side. What else it takes, such as labels and boxes, does not count.
+// Whether the node works on class numbers: an input of its first port, or either side of a merge,
+// holds them. What else it takes, such as labels and boxes, does not count.
 bool takes_classes(const std::vector<CheckedNode>& done, const OperatorType& type, const Node& n) {
   const size_t sides = type.is_merge ? 2 : 1;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
@@ -105,7 +105,7 @@ bool takes_classes(const std::vector<CheckedNode>& done, const OperatorType& typ
   return false;
 }
 
-// Of a node that takes class numbers. Throws GraphError where it would change them.
+// For a node that takes class numbers. Throws GraphError where it would change them.
 void give_classes(CheckedNode& c, const Checker& checker) {
   if (c.op->classes() == Classes::kRefused)
     throw GraphError(
@@ -170,7 +170,7 @@ class NodeCheck {
     c_.frame_values.resize(n_.inputs.size());
   }
 
-  // An input becomes what the operator gets of it, such as one frame of a sequence.
+  // Turns the type of an input into what the operator gets, such as one frame of a sequence.
   void take_input(size_t i, const Ref& from) {
     const Port& port = c_.type->input(i);
     if (n_.device == DeviceKind::kGpu) c_.has_cpu_form &= done_[from.node].has_cpu_form;
@@ -197,7 +197,7 @@ class NodeCheck {
     if (c_.type->is_merge) check_condition(c_.inputs[2]);
   }
 
-  // An argument that another node computes may give a picture frames.
+  // An argument that another node computes may turn a picture into frames.
   void take_link(const ArgumentLink& link) {
     const int argument = c_.type->argument(link.argument);
     c_.link_arguments.push_back(argument);
@@ -212,7 +212,6 @@ class NodeCheck {
     unfold(t);
   }
 
-  // Outputs and warning are what the operator says of these inputs.
   void ask_operator() {
     const size_t count = c_.type->arguments.size();
     std::vector<const char*> names;
@@ -274,9 +273,8 @@ class NodeCheck {
 
   const std::vector<CheckedNode>& done_;
   const Node& n_;
-  // Whether an output of the graph depends on it. The sides of a merge that nobody needs may
-  // differ, as those of a name that is not used behind an `if`, and so may those of which one is
-  // never taken.
+  // Whether an output of the graph depends on it. The sides of a merge may differ if nobody needs
+  // it, as when a name is not used after an `if`, or if one side is never taken.
   bool is_needed_;
   CheckedNode c_;
   int64_t frames_ = -1;  // that an unfolded output has; -1: known at the run
@@ -284,7 +282,7 @@ class NodeCheck {
   int side_ = -1;  // of a merge: the input that is always taken
 };
 
-// Outputs of the graph are there, and are made for all samples.
+// Checks that the outputs of the graph exist and are made for all samples.
 void check_outputs_of(const Graph& graph, const std::vector<CheckedNode>& done) {
   for (size_t k = 0; k < graph.outputs.size(); ++k) {
     const Output& o = graph.outputs[k];

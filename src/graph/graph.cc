@@ -19,7 +19,7 @@ std::string base_name(std::string op) {
 
 std::string scoped(const Node& n) { return n.scope.empty() ? n.op : n.scope + "/" + n.op; }
 
-// Saved graphs and states hold them, as JSON.
+// Saved graphs and states hold these texts, as JSON.
 void check_texts(const Node& n) {
   for (const std::string& text : {n.name, n.key, n.where})
     if (!is_utf8(text))
@@ -30,8 +30,7 @@ bool is_ignored(const OperatorType& type, const std::string& name) {
   return std::find(type.ignored.begin(), type.ignored.end(), name) != type.ignored.end();
 }
 
-// An operator that has no argument `seed` takes `seed=` as the name of its chance: equal seeds give
-// equal draws.
+// For an operator without an argument `seed`, `seed=` names its chance: equal seeds, equal draws.
 void take_seed(const OperatorType& type, Node& n) {
   auto it = n.arguments.find("seed");
   if (it == n.arguments.end() || type.argument("seed") >= 0) return;
@@ -53,8 +52,7 @@ void complete_arguments(const OperatorType& type, Node& n) {
   n.arguments = std::move(all);
 }
 
-// Of an operator whose outputs follow from arguments: refuses those that give none, or more than
-// there may be.
+// For an operator whose outputs follow from arguments: refuses none, and more than there may be.
 void check_outputs(const OperatorType& type, const Node& n) {
   if (type.outputs.empty()) return;
   const bool has_list = *type.outputs.back().for_each;
@@ -72,7 +70,7 @@ void check_outputs(const OperatorType& type, const Node& n) {
                      (count ? "more than " + std::to_string(kMostOutputs) : "no") + " outputs");
 }
 
-// A guard of which the opposite is there as well, or null.
+// A guard whose opposite is there as well, or null.
 const Guard* find_opposites(const std::set<Guard>& guards) {
   for (const Guard& g : guards)
     if (g.when && guards.contains({g.condition, false})) return &g;
@@ -128,9 +126,9 @@ void Graph::complete_name_and_key(Node& n) const {
 }
 
 // Adds the guards of all that the node reads, in order. A merge reads each side where the predicate
-// says so, so that is no guard of its own. What begins with data goes on for all samples. A branch
-// within a branch may be one that no sample comes to, such as the other side of the same condition;
-// what is made in it may not be mixed up with what is made elsewhere, but it may be there.
+// says so, so that is no guard of its own. What begins with data goes on for all samples. No sample
+// may come to a branch within a branch, such as the other side of the same condition: that branch
+// is allowed, but what is made in it may not be mixed up with what is made elsewhere.
 void Graph::complete_guards(const OperatorType& type, Node& n) const {
   std::set<Guard> all;
   bool is_of_nobody = false;

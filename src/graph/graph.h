@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What to run: operators as nodes, and the edges between them. Every front builds a Graph, and the
-// engine sees nothing else. A Graph is a value; not thread-safe while it is being built.
+// engine sees nothing else.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,10 +16,8 @@ namespace stoker {
 
 // kMixed: the inputs are on the CPU, the output is on the GPU.
 enum class DeviceKind : uint8_t { kCpu, kGpu, kMixed };
-// Gives "cpu", "gpu" or "mixed".
 const char* name_of(DeviceKind d);
-// Throws GraphError.
-DeviceKind device_named(const std::string& name);
+DeviceKind device_named(const std::string& name);  // throws GraphError
 
 // An output of a node.
 struct Ref {
@@ -76,13 +74,11 @@ class Graph {
   std::vector<Node> nodes;
   std::vector<Output> outputs;
 
-  // Checks the names, completes arguments, name and key, and appends the node. Its inputs must
-  // exist already, so nodes are always in topological order. The key comes from `seed` or an
-  // explicit name. Throws GraphError.
+  // Completes arguments, name and key, and appends the node. Its inputs must exist already, so
+  // nodes are in topological order. The key comes from `seed` or a given name. Throws GraphError.
   int add(Node node);
   std::vector<std::string> output_names(int node) const;
   int output_count(int node) const { return static_cast<int>(output_names(node).size()); }
-  // Whether there is such an output.
   bool has(const Ref& r) const {
     return r.node >= 0 && r.node < static_cast<int>(nodes.size()) && r.output >= 0 &&
            r.output < output_count(r.node);
@@ -98,20 +94,19 @@ class Graph {
 };
 
 // Note [Guards]
-// A conditional is a matter of each sample. A node in a branch has a guard, and who reads its
-// output has the same guard, up to a `merge`: that gives, for each sample, the value of the side
+// Each sample decides a conditional for itself. A node in a branch has a guard, and so has every
+// node that reads its output, up to a `merge`: that gives, for each sample, the value of the side
 // that its predicate names. Whoever runs nodes leaves out those whose guards do not hold, and shows
 // to a node that sees whole batches only the samples that it is for. An output of the graph has no
 // guards.
 
 // Note [Values for the CPU]
 // Arguments and inputs that are values (Port::is_value) are needed on the CPU before shapes are
-// known. A node with device="gpu" may still give such a value. The engine then also makes it with
-// the node's CPU half, and all that it depends on, so nothing waits for the device. Draws,
+// known. A node with device="gpu" may still give such a value. The engine then makes it, and all
+// that it depends on, a second time by CPU halves, so nothing waits for the device. Draws,
 // constants, copies and casts of integers have the same bits on both; tests/conformance/test_gpu.py
-// says how closely other arithmetic agrees. Pictures from a device's decoder have no CPU half, nor
-// has what a device makes of a whole batch: they are copied to the host (run/plan/plan.h, Note
-// [Stages]).
+// says how closely other arithmetic agrees. What has no CPU half, such as pictures from a device's
+// decoder, is copied to the host: Note [Stages] (run/plan/plan.h).
 
 // A node with its operator and the types of its edges. Immutable.
 struct CheckedNode {
@@ -131,8 +126,8 @@ struct CheckedNode {
   std::optional<bool> truth;  // as a condition, where that is known and the same for all samples
   bool has_own_seed = false;  // the key names a seed, and no other has a part in its chance
 
-  // An output whose frames have this type. What had no layout before an argument made frames of it
-  // has none afterwards.
+  // The type of an output of such frames. It has no layout if it had none before an argument made
+  // frames of it.
   TensorType of_frames(const TensorType& frame, int64_t frames) const {
     TensorType t = sequence_type(frame, frames);
     const bool are_made = std::ranges::count(sequences, 1) == 0 && !inputs.empty();
@@ -141,17 +136,17 @@ struct CheckedNode {
   }
   uint64_t seed(uint64_t of_pipeline) const { return has_own_seed ? 0 : of_pipeline; }
   bool lowers() const { return type->lowers && !sees_batch && !type->is_merge; }
-  // Whether the output is a further one of an operator that lowers. The chain makes it as soon as
-  // it knows the types, on the CPU, wherever the node runs.
+  // Whether the output is a further one of an operator that lowers. The chain makes it on the CPU,
+  // as soon as it knows the types, wherever the node runs.
   bool is_inferred(int output) const { return output > 0 && lowers(); }
 };
 
 // Throws GraphError that names the operator, its instance and the user's line.
 std::vector<CheckedNode> check(const Graph& graph);
 
-// For example "crop 'crop_0' (train.py:12)".
+// "crop 'crop_0' (train.py:12)"
 std::string node_in_words(const Node& node);
-// For example "'coin_flip_0' is true and 'constant_1' is false".
+// "'coin_flip_0' is true and 'constant_1' is false"
 std::string guards_in_words(const Graph& graph, const Node& node);
 
 // The saved form is versioned JSON with every argument. load_graph runs no code, reads every

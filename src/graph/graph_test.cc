@@ -9,8 +9,7 @@
 namespace stoker {
 namespace {
 
-// A constant image is cropped at a drawn position, and the crop is cast. The outputs are the cast
-// and the crop.
+// A constant image is cropped at a drawn position and cast. The outputs are the cast and the crop.
 Graph example() {
   Graph g;
   const int image = g.add({.op = "constant",

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kFormat = 1;
 
-// JSON holds UTF-8 alone, so {"percent": "caf%E9.jpg"} stands for a name of other bytes.
+// JSON holds only UTF-8, so {"percent": "caf%E9.jpg"} stands for a name of other bytes.
 Json to_json(const std::string& text) {
   if (is_utf8(text)) return text;
   std::string escaped;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is asked of a node when it is added to a graph, and again when a whole graph, which may come
-// from elsewhere, is checked. Thread-safe. The checks throw GraphError.
+// from elsewhere, is checked. The checks throw GraphError.
 #pragma once
 #include "graph/graph.h"
 
 namespace stoker {
 
-// What the key begins with where the user gave a seed, which then decides the draws alone.
+// What the key begins with if the user gave a seed, which then decides the draws alone.
 std::string seed_key(const OperatorType& type);
 
 // Inputs of a repeating port are told apart by their numbers.
@@ -22,7 +22,7 @@ std::vector<std::string> outputs_of(const OperatorType& type, const Node& n);
 void check_links(const OperatorType& type, const Node& n);
 void check_inputs(const OperatorType& type, const Node& n);
 
-// Whether all that the node reads is there. `has(ref)`: it is an output of a node before it.
+// Whether all that the node reads is there. has(ref): a node before it gives that output.
 template <class Has>
 void check_edges(const OperatorType& type, const Node& n, const Has& has) {
   const auto check = [&](const std::string& what, const Ref& r) {

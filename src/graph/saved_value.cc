@@ -11,7 +11,7 @@ constexpr size_t kMostLevels = 64;
 constexpr int kMostEntries = 4096;
 
 // Reads a text without keeping it, and throws Damage where it is beyond the bounds. Json::parse
-// could call such checks itself, but then looks at a whole list again behind each of its elements.
+// could call such checks itself, but would look at a whole list again after each of its elements.
 class Bounds : public nlohmann::json_sax<Json> {
  public:
   bool start_object(size_t) override { return open(); }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads what was saved as JSON, a graph or a state, and may have been cut or edited since. What is
-// wrong is said with its place, in Stoker's own words. Immutable; thread-safe.
+// wrong is said with its place, in Stoker's own words. Immutable.
 #pragma once
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -17,17 +17,16 @@ namespace stoker {
 using Json = nlohmann::ordered_json;
 
 // What is wrong with a saved text, as the end of a sentence: "nodes[3].op expects a text, got 5".
-// Whoever reads the text throws it on as an error of his own.
+// Whoever reads the text makes it an error of his own.
 struct Damage : Error {
   using Error::Error;
 };
 
-// Throws Damage for what is no JSON, for more than 1 GiB, for lists and objects that stand within
-// each other more than 64 deep, and for an object of more than 4096 entries, as one is searched
-// entry by entry.
+// Throws Damage for what is no JSON, for more than 1 GiB, for lists and objects nested more than 64
+// deep, and for an object of more than 4096 entries, because objects are searched entry by entry.
 Json parse_saved(const std::string& text);
 
-// A value in a message, in at most about so many bytes.
+// The value as text for a message, cut to about so many bytes.
 std::string brief(const Json& json, size_t most = 60);
 
 // A value and its place in a saved text. Every call throws Damage where the value is of another

@@ -67,7 +67,7 @@ void Arena::check(size_t more) const {
                  " at most" + (ceiling_is_.empty() ? "" : ", " + ceiling_is_));
 }
 
-// Bytes that chunks and charges may still take.
+// How many bytes chunks and charges may still take.
 size_t Arena::left() const {
   return is_alone_ ? SIZE_MAX : share_ - std::min(share_, held_ + charged_);
 }

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker's scratch memory for one sample: allocation moves a pointer, and everything is freed at
-// once. One thread at a time.
+// A worker's scratch memory for one sample: allocation moves a pointer, and all is freed at once.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +14,9 @@
 
 namespace stoker {
 
-// A sample needs more than its worker may take while others work as well. It is to be made alone.
+// A sample needs more than its worker may take while others work as well. It must be made alone.
 struct BeyondShare {};
-// A sample that needs more than any sample may take, whatever else goes on.
+// A sample needs more than any sample may take, whatever else goes on.
 struct TooLarge : SampleError {
   using SampleError::SampleError;
 };
@@ -25,13 +24,12 @@ struct TooLarge : SampleError {
 // Note [What a sample needs]
 // The need of a sample is what its arena counts: its scratch, its files, and what codecs take for
 // it. All of it comes from allocate() or is told to charge() before it is taken. The need depends
-// on nothing but the sample and its graph. It may be `ceiling` at most: above that the sample is
-// bad.
+// on nothing but the sample and its graph. A sample that needs more than `ceiling` is bad.
 //
 // While the workers share the memory, each of them holds at most `share`, in chunks that grow
-// generously and are kept for the next sample. A sample that finds no room in there throws
-// BeyondShare, even one that would find room if the chunks lay better. It is then made alone: from
-// an empty arena, up to the ceiling, and each chunk has just the size that is asked for.
+// generously and are kept for the next sample. A sample that finds no room there throws
+// BeyondShare, even if it would find room with other chunks. It is then made alone: from an empty
+// arena, up to the ceiling, and each chunk has just the size that is asked for.
 
 // Grows by whole chunks and keeps them, so that it stops allocating after the first samples.
 // Pointers are valid until reset().
@@ -42,21 +40,20 @@ class Arena {
                  std::string ceiling_is = "")
       : share_(share), ceiling_(ceiling), ceiling_is_(std::move(ceiling_is)) {}
 
-  // Returns uninitialised memory, never null, aligned to 64 bytes. 64 bytes behind it can be read,
-  // so that SIMD code may read too far; it must not write there. Throws BeyondShare and TooLarge,
-  // and BudgetError where the system has no memory.
+  // Uninitialised memory, never null, aligned to 64 bytes. SIMD code may read, but not write, 64
+  // bytes behind it. Throws BeyondShare and TooLarge, and BudgetError where the system has no
+  // memory.
   void* allocate(size_t bytes);
   template <class T>
   T* array(size_t n) {
     return static_cast<T*>(allocate(n <= SIZE_MAX / sizeof(T) ? n * sizeof(T) : SIZE_MAX));
   }
-  // Counts bytes of the sample that are taken elsewhere, until reset(). Throws BeyondShare and
-  // TooLarge.
+  // Counts bytes that the sample takes elsewhere, until reset(). Throws BeyondShare, TooLarge.
   void charge(size_t bytes);
-  // Frees everything that was allocated, and forgets what was charged. The next sample of this size
-  // finds it all in one chunk. Under AddressSanitizer, an access to memory from before is reported.
+  // Frees what was allocated, and forgets what was charged. The next sample of this size finds it
+  // all in one chunk. AddressSanitizer reports an access to memory from before.
   void reset();
-  // The same, and gives the chunks back to the system.
+  // Does the same and gives the chunks back to the system.
   void trim();
   // Trims. From now on a sample is made alone or not: Note [What a sample needs].
   void set_alone(bool is_alone);

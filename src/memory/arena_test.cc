@@ -35,7 +35,7 @@ TEST(Arena, EmptyBlocksAreDistinct) {
   EXPECT_NE(arena.allocate(0), arena.allocate(0));
 }
 
-// Under AddressSanitizer this also shows that the bytes behind belong to the allocation.
+// Under AddressSanitizer this also shows that these bytes belong to the allocation.
 TEST(Arena, SixtyFourBytesBehindAreReadable) {
   Arena arena;
   for (size_t n : {1u, 63u, 64u, 65u, 65536u - 64u, 65536u, 1000000u}) {
@@ -102,7 +102,7 @@ TEST(Arena, ChargesCountUntilReset) {
   arena.allocate(900 << 10);
 }
 
-// The need is compared with the ceiling, and not what the chunks happen to hold.
+// What is compared with the ceiling is the need, not what the chunks happen to hold.
 TEST(Arena, AloneTheCeilingIsExact) {
   constexpr size_t kCeiling = 4 << 20;
   for (const size_t part : {size_t{64}, size_t{40} << 10, size_t{600} << 10, kCeiling}) {

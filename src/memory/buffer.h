@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes with an owner, held by std::shared_ptr<Buffer>. A buffer's address and size never change
-// and are thread-safe. Its bytes are as thread-safe as those who share them make them.
+// Bytes with an owner, held by std::shared_ptr<Buffer>. Any thread may ask for their address and
+// size, which never change. Those who share the bytes have to agree on who uses them.
 #pragma once
 #include <cstddef>
 
 namespace stoker {
 
-// An allocation of a pool (HostPool, or a device's pool). It returns to the pool when the last
-// holder lets go. The pool lives at least until then.
+// An allocation of a pool (HostPool, or a device's), to which it returns when the last holder lets
+// go. The pool's state lives at least until then.
 class Buffer {
  public:
   Buffer(const Buffer&) = delete;

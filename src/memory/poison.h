@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tells AddressSanitizer which bytes of our own allocations may be accessed. Without the sanitizer
-// these functions do nothing. Stateless; as thread-safe as the memory.
+// these functions do nothing.
 #pragma once
 #include <cstddef>
 

@@ -78,8 +78,8 @@ struct HostPool::State {
   const std::shared_ptr<HostAllocator> allocator;  // outlives the allocations below
   // In a forked child, a thread that does not exist there may hold the mutex.
   const pid_t owner = getpid();
-  // The listener is never called under it. The allocator, which may be slow, is called under it
-  // only where the system has no memory left.
+  // The listener is never called under it, and the allocator, which may be slow, only where the
+  // system has no memory left.
   mutable Mutex mutex;
   ConditionVariable quiet;  // a listener has returned
   Usage now STOKER_GUARDED_BY(mutex);
@@ -129,8 +129,7 @@ struct HostPool::State {
     if (oldest->second.empty()) cache.erase(oldest);
     return allocation;
   }
-  // Takes from the cache what exceeds the bounds of Note [Size classes]. The caller frees it
-  // without the lock.
+  // Takes from the cache what exceeds Note [Size classes], to be freed without the lock.
   std::vector<Allocation> surplus() STOKER_REQUIRES(mutex) {
     const size_t most = std::min(recent_peak + recent_peak / 4 - granted(), now.limit - now.in_use);
     std::vector<Allocation> to_free;

@@ -47,8 +47,8 @@ struct Usage {
 // It is at most a quarter too large, and ragged outputs fit into the allocations of earlier ones.
 // Budget and usage count allocations without the 64 readable bytes behind each. The pool keeps what
 // is in use and cached together below the limit, and with kRead below 5/4 of the most that was
-// granted since trim(): it gives the allocations that were unused for longest back to the system
-// first. So nothing grows over epochs, whatever the sizes.
+// granted since trim(): the allocations that were unused for longest go back to the system first.
+// So nothing grows over epochs, whatever the sizes.
 class HostPool {
  public:
   explicit HostPool(size_t limit = SIZE_MAX,  // bytes
@@ -64,29 +64,27 @@ class HostPool {
   // Counts memory that the caller takes elsewhere as if it were granted here, until the last holder
   // lets go. Null when the limit does not allow it now.
   std::shared_ptr<void> try_charge(size_t bytes, Use use);
-  // Lets a buffer of any pool count here, in the place of a charge of at least its size class. From
+  // Lets a buffer of any pool count here, in place of a charge of at least its size class. From
   // then on it is a buffer of this pool, but its allocation goes back to the pool that made it.
   // Throws Error if the charge is from another pool or too small. Requires: no other thread changes
   // what the buffer is for or lets go of it meanwhile.
   void take_over(Buffer& buffer, std::shared_ptr<void> charge);
   // Whether try_acquire would succeed now.
   bool has_room(size_t bytes) const;
-  // Changes what a buffer is for. Throws Error if the buffer is not from this pool.
+  // Throws Error if the buffer is not from this pool.
   void set_use(Buffer& buffer, Use use);
   // Lets a buffer of kRead count as an output. False when the limit does not allow it now, or if
   // the buffer is from elsewhere.
   bool try_keep(Buffer& buffer);
 
-  // Calls `callback` whenever room has become free, on the thread that lets go. The callback may
-  // use the pool. It replaces the former callback, and null means none. On return, the former
-  // callback is not running and is not called again. Requires: the callback does not throw or call
-  // this; no lock is held that the callback takes.
+  // Calls `callback`, which may use the pool, whenever room has become free, on the thread that
+  // lets go. It replaces the former callback, which is not running any more on return; null means
+  // none. Requires: the callback does not throw or call this; no lock is held that the callback
+  // takes.
   void on_release(std::function<void()> callback);
 
-  // Gives all cached allocations back to the system.
   void trim();
   Usage usage() const;
-  // Says in words who holds how much.
   std::string explain() const;
 
   struct State;  // what buffers share with the pool
@@ -95,7 +93,7 @@ class HostPool {
   std::shared_ptr<State> state_;
 };
 
-// The size of the allocation for a buffer of `bytes`: Note [Size classes].
+// The size of the allocation for such a buffer: Note [Size classes].
 size_t size_class(size_t bytes);
 // "1.5 MiB"
 std::string in_words(size_t bytes);

@@ -258,8 +258,7 @@ TEST(HostPool, DetachingWaitsForTheCallback) {
   EXPECT_GE(calls, 200);
 }
 
-// Forks in the middle of another thread's calls: the child inherits a pool that may stay locked
-// forever.
+// Forks during another thread's calls: the child's pool may stay locked forever.
 TEST(HostPool, AForkedChildLetsGoWithoutTheLock) {
   auto pool = std::make_unique<HostPool>();
   auto buffer = pool->try_acquire(kMiB, Use::kHeld);

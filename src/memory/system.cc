@@ -12,11 +12,11 @@ namespace stoker {
 namespace {
 
 constexpr size_t kMapped = 128 << 10;  // at first, malloc draws the line here, too
-// From here on the system is asked for huge pages, where it leaves that to programs. Batches are
-// written from end to end, and with small pages that waits for the translation of addresses.
+// From here on the system is asked for huge pages. Batches are written from end to end, which waits
+// for the translation of addresses when pages are small.
 constexpr size_t kHuge = 4 << 20;
 
-// AddressSanitizer watches the ends of what comes from malloc and of nothing else.
+// AddressSanitizer watches the ends only of what comes from malloc.
 constexpr bool is_mapped(size_t bytes) { return !kPoisons && bytes >= kMapped; }
 
 }  // namespace

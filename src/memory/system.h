@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host memory from the system, for the few places that own it: pools, arenas and the bytes of
-// files. Stateless and thread-safe.
+// Host memory from the system, for the few places that own it: pools, arenas and bytes of files.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -22,11 +21,10 @@ struct BackToSystem {
 };
 using SystemMemory = std::unique_ptr<std::byte, BackToSystem>;
 
-// Uninitialised memory, aligned to allocation_alignment(bytes). Null where there is none.
-//
-// From 128 KiB on it is a mapping of its own, which leaves the process as soon as it is given back.
-// malloc does that only until it has seen such an allocation freed: from then on it keeps freed
-// memory for every thread, which no limit of a pipeline counts.
+// Uninitialised memory, aligned to allocation_alignment(bytes). Null where there is none. From 128
+// KiB on it is a mapping of its own, which leaves the process as soon as it is given back. malloc
+// would keep such memory for later once it has seen one allocation of this kind freed, and no limit
+// of a pipeline would count it.
 SystemMemory take_from_system(size_t bytes) noexcept;
 
 }  // namespace stoker

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: reads what cases are written in, that is tensors and arguments as Python writes them.
-// Not thread-safe.
+// For tests: reads tensors and arguments as cases and Python write them.
 #pragma once
 #include <algorithm>
 #include <cctype>
@@ -15,7 +14,6 @@
 
 namespace stoker::test {
 
-// A tensor and the memory that it lies in.
 struct Tensor {
   TensorType type;
   std::vector<std::byte> bytes;
@@ -26,7 +24,7 @@ inline Tensor empty_tensor(const TensorType& t) {
   return {t, std::vector<std::byte>(static_cast<size_t>(t.shape.volume() * size_of(t.dtype)))};
 }
 
-// Reads a text from its beginning on. Throws std::runtime_error where it does not continue as asked
+// Reads a text from left to right. Throws std::runtime_error where it does not continue as asked
 // for. Requires: the text outlives this.
 class Text {
  public:
@@ -69,7 +67,7 @@ class Text {
     return number(w);
   }
 
-  // The next character that is not a blank; 0 at the end.
+  // The next character that is not a blank, or 0.
   char peek() {
     while (at_ < s_.size() && s_[at_] == ' ') ++at_;
     return at_ < s_.size() ? s_[at_] : '\0';
@@ -88,7 +86,7 @@ class Text {
   }
 
  private:
-  // Letters with something behind them; alone they are a number, as nan.
+  // Letters with something behind them. Alone, they are a number, such as nan.
   void read_layout(Layout& layout) {
     const size_t start = at_;
     const std::string letters = word();
@@ -154,7 +152,7 @@ class Text {
     if (integers.size() == numbers.size()) return integers;
     return numbers;
   }
-  // types.UINT8 is "uint8"; other names stay as they are.
+  // Turns types.UINT8 into "uint8"; other names stay as they are.
   static std::string enumerator(const std::string& name) {
     if (name == "FLOAT") return "float32";
     std::string small = name;

@@ -72,7 +72,6 @@ std::vector<Tensor> run_sample(const OperatorType& type, const Operator& op,
   return outputs;
 }
 
-// As a batch of one sample.
 std::vector<Tensor> run_batch(const OperatorType& type, const Operator& op,
                               std::vector<Tensor>& inputs) {
   const std::array<const Operator*, 1> ops = {&op};
@@ -97,7 +96,7 @@ std::vector<Tensor> run_batch(const OperatorType& type, const Operator& op,
 
 Tensor frame_of(Tensor& t, int64_t f) { return copy_of(t.view().frame(f)); }
 
-// The outputs of frames become sequences, but those that belong to the sample.
+// Makes sequences of the outputs of frames, except for those that belong to the sample.
 std::vector<Tensor> join_frames(const OperatorType& type, std::vector<std::vector<Tensor>> frames) {
   std::vector<Tensor> all = frames.at(0);
   for (size_t k = 0; k < all.size(); ++k) {

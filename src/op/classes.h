@@ -5,13 +5,13 @@
 //
 // Note [Class numbers]
 // The numbers of a mask name classes: 7 is no nearer to 8 than to 200, and what lies between two
-// classes is neither. That data holds such numbers is known when the graph is checked: a decoder
-// with output_type=CLASSES says so, or fn.as_classes. From there on the graph carries it along, and
-// each operator says, by a member `kClasses`, what it makes of them. An operator that says nothing
-// is refused there, as most would mix or change the numbers. Whoever means quantities casts first.
-// One that keeps them may have take_classes(), which chooses arguments that do, or refuses those
-// that do not (op/resize/warp_arguments.h); fill values need require_class_fill(). The conformance
-// tests hold an operator to its word.
+// classes is neither. When the graph is checked it is known which data holds such numbers: a
+// decoder with output_type=CLASSES says so, or fn.as_classes. The graph carries it along, and each
+// operator says, by a member `kClasses`, what it makes of them. An operator that says nothing is
+// refused there, as most would mix or change the numbers. Whoever means quantities casts first. One
+// that keeps them may have take_classes(), which chooses arguments that do, or refuses those that
+// do not (op/resize/warp_arguments.h); fill values need require_class_fill(). The conformance tests
+// hold an operator to its word.
 #pragma once
 #include <cmath>
 
@@ -32,7 +32,6 @@ constexpr bool is_class_dtype(DType t) {
   return !info(t).is_float && t != DType::kBool && t != DType::kNone;
 }
 
-// Whether `to` holds all numbers of `from`.
 constexpr bool holds_numbers(DType to, DType from) {
   const auto digits = [](DType t) {
     if (t == DType::kFloat16) return 11;
@@ -45,8 +44,8 @@ constexpr bool holds_numbers(DType to, DType from) {
   return has_signs && has_fractions && digits(to) >= digits(from);
 }
 
-// For `take_classes` of operators. Throws WrongCall unless what the argument fills with are class
-// numbers of the first input's dtype.
+// For `take_classes` of operators. Throws WrongCall unless the argument fills with class numbers
+// that the first input's dtype holds.
 inline void require_class_fill(const Checker& c, const char* argument, const Small<float>& values) {
   require(!c.is_computed(argument), "the input holds class numbers, so argument '", argument,
           "' expects a constant");

@@ -18,16 +18,15 @@
 
 namespace stoker {
 
-// Which sample this is. Only this, the graph, the seed and the bytes decide what becomes of the
-// sample.
+// Which sample this is. Its fate depends only on this, the graph, the seed and the bytes.
 struct Identity {
   int64_t epoch = 0;
   int64_t position = 0;  // in the epoch: what chance is keyed by
   int32_t child = 0;  // for operators that make several samples of one
 };
 
-// What an annotation says of the picture beside it. An extent of 0: it does not say. Places that
-// are parts of the extents, `is_relative`, also fit at other scales.
+// What an annotation says of the picture beside it. Extents are 0 where it says nothing. Places
+// that are parts of the extents, `is_relative`, also fit at other scales.
 struct AnnotatedPicture {
   size_t output = 0;  // of the reader: the picture's bytes
   int64_t height = 0, width = 0;
@@ -35,26 +34,25 @@ struct AnnotatedPicture {
   bool is_relative = false;
 };
 
-// What a user should know of a sample though it is good. The advice is the same for all samples of
-// which this is found, so that it need be given once.
+// What a user should know of a sample though it is good. The advice is the same wherever this is
+// found, so it is given once.
 struct Remark {
   std::string found;
   const char* advice;
 };
 
-// Which sample this is, and where what a node reads came from: a reader, or a batch that was fed.
+// Which sample this is, and where its bytes came from: a reader, or a batch that was fed.
 struct Origin {
   Identity who;
   const Provenance* provenance = nullptr;  // null: unknown
   int64_t index = 0;  // in the provenance
 
-  // The name for metadata, such as a path; "" if it is unknown.
   std::string source() const { return provenance ? provenance->name(index) : ""; }
 };
 
-// Asks for the types of the outputs when the graph is built. An unknown extent is -1, and so is an
-// unknown rank; an unknown layout is empty. Where a port lists its layouts, the input has one of
-// them, never an empty one.
+// Asks for the types of the outputs when the graph is built. An unknown extent or rank is -1; an
+// unknown layout is empty. Where a port lists its layouts, the input has one of them, never an
+// empty one.
 class Checker {
  public:
   std::span<const TensorType> inputs;
@@ -74,9 +72,9 @@ class Checker {
 };
 
 // Asks an operator that lowers for the blocks that make its first output of its first input, and
-// for its further outputs. Further inputs are values, and so are further outputs: they are small,
-// and belong to the sample even where the engine takes a sequence apart. lower() writes them as
-// soon as it knows the types, so that other operators can take them as arguments.
+// for its further outputs. Further inputs and outputs are values: they are small, and belong to the
+// sample even where the engine takes a sequence apart. lower() writes them as soon as it knows the
+// types, so that other operators can take them as arguments.
 class Lowering {
  public:
   Lowering(const TensorType& in, std::span<const View> values, Chance chance,
@@ -108,8 +106,7 @@ class Lowering {
   TensorType type_;
 };
 
-// Asks any other operator for the types of one sample's outputs. Inputs whose port is a value can
-// be read.
+// Asks any other operator for the types of a sample's outputs. It can read inputs that are values.
 class Inference {
  public:
   std::span<const TensorType> inputs;
@@ -118,8 +115,7 @@ class Inference {
   Chance chance;
   Kept& kept;
   Origin origin = {};
-  // Where input 0 is a picture as a reader gives it, and something reads what its annotation says
-  // of places in it.
+  // Set where input 0 is a picture as a reader gives it, and something uses its annotated places.
   std::optional<AnnotatedPicture> annotated = {};
   std::vector<Remark> remarks = {};
 
@@ -127,8 +123,7 @@ class Inference {
   void out(const TensorType& t) { outputs.push_back(t); }
 };
 
-// Asks which windows of the inputs are needed for the wanted windows of the outputs. `needed`
-// begins with everything.
+// Asks which windows of inputs the wanted windows of outputs need; at first everything is needed.
 class Demand {
  public:
   std::span<const TensorType> inputs;
@@ -136,10 +131,10 @@ class Demand {
   std::span<Window> needed;  // by input
 };
 
-// The work on one sample. `outputs` cover just the wanted windows, and are dense but for gaps of
+// The work on one sample. `outputs` cover just the wanted windows, and are dense except for gaps of
 // kRowRoom between their rows. `inputs` cover at least what demand() needed of them, and often
-// more, as other operators read them too. They may be strided, with gaps between rows as behind a
-// decoder: never count through one from its `data` on. kernels/elements/ has loops for both.
+// more, as other operators read them too. They may be strided, as behind a decoder: never count
+// through one from its `data` on. kernels/elements/ has loops for both.
 class Run {
  public:
   std::span<const View> inputs;
@@ -149,28 +144,27 @@ class Run {
   const Kept& kept;
   // How many bytes before and behind each row of the outputs may be overwritten: kRowRoom or 0.
   int64_t row_room = 0;
-  // By output: the window that later operators need, under whatever rewrites. Damage of the data
-  // behind it does not fail the sample. Empty: all that is made is needed.
+  // By output: the window that later operators need, whatever is rewritten. Damaged data outside of
+  // it does not fail the sample. Empty: all that is made is needed.
   std::span<const Window> judged = {};
   Origin origin = {};
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
-  // Gives output k its memory, for an operator without `infer`. It calls this for every output,
-  // once it knows the type.
+  // For an operator without `infer`, which calls it for every output once it knows the type: gives
+  // output k its memory.
   const View& make(size_t k, const TensorType& t) {
     void* data = scratch.allocate(t.shape.volume() * size_of(t.dtype));
     return outputs[k] = View::dense(data, t.dtype, t.shape, t.layout);
   }
 };
 
-// A sample's part of the work on a batch.
 struct BatchItem {
   std::vector<View> inputs, outputs;
   Chance chance;
   Origin origin = {};
 };
 
-// Asks an operator that sees whole batches for the types of all outputs of all samples.
+// Asks an operator that sees whole batches for all types of outputs.
 class BatchInference {
  public:
   struct Item {
@@ -191,8 +185,8 @@ class BatchRun {
   Arena& scratch;
 };
 
-// Asks a mixed operator which part of which picture gives this window of the output, for a device's
-// decoder.
+// Asks a mixed operator which part of which picture a device must decode for a window of the
+// output.
 class Asking {
  public:
   const Kept& kept;
@@ -202,7 +196,7 @@ class Asking {
 
 class SampleStore;
 
-// Asks a reader for the outputs of one sample, once its bytes are there. All outputs have to be
+// Asks a reader for the outputs of one sample, once its bytes are there. All of them have to be
 // given, each with a type that `check` has announced.
 class Reading {
  public:
@@ -219,42 +213,40 @@ class Reading {
 
   // Whether something reads output k. Else what fails that output alone must not fail the sample.
   bool asks(size_t k) const { return k >= asked.size() || asked[k]; }
-  // Gives output k memory, which the caller fills.
   const View& make(size_t k, const TensorType& t) {
     void* data = scratch.allocate(static_cast<size_t>(t.shape.volume() * size_of(t.dtype)));
     return outputs[k] = View::dense(data, t.dtype, t.shape, t.layout);
   }
-  // Output k is these bytes, which lie in a part. They are copied only where elements of this type
-  // may not lie there. Requires: bytes.size() is that of the type.
+  // Output k is these bytes of a part. They are copied only if elements of this type may not lie
+  // there. Requires: bytes.size() is that of the type.
   void share(size_t k, const TensorType& t, io::Part bytes);
   // Output k is these bytes, as uint8 of shape (size,).
   void share(size_t k, io::Part bytes) {
     share(k, {DType::kUint8, {}, {static_cast<int64_t>(bytes.size())}}, bytes);
   }
-  // Output k is one number.
   template <class T>
   void give(size_t k, const TensorType& t, T value) {
     *make(k, t).as<T>() = value;
   }
 };
 
-// What a reader reads from: io::ByteStore says how a sample is had. Immutable once opened;
-// thread-safe.
+// What a reader reads from; io::ByteStore says how a sample is had. Thread-safe: immutable once
+// opened.
 class SampleStore : public Provenance, public io::ByteStore {
  public:
   virtual int64_t size() const = 0;
-  // Also in messages: a path, or an entry of an archive.
+  // A path, or an entry of an archive; also for messages.
   std::string name(int64_t index) const override = 0;
   // A hash of which samples these are, for saved states. It does not depend on where the set lies.
   virtual uint64_t fingerprint() const = 0;
   // What a user should know of it before the first sample is read; empty if there is nothing.
   virtual std::string warning() const { return ""; }
-  // Makes the outputs of a sample. Throws SampleError, with an offset in what name() names. Unless
-  // the operator has a `read` of its own, for arguments that vary from sample to sample.
+  // Makes the outputs of a sample, unless the operator has a `read` of its own for arguments that
+  // vary from sample to sample. Throws SampleError, with an offset in what name() names.
   virtual void read(Reading& r) const;
 
   // For shuffling by blocks: the first sample of each block, from 0 on. Empty: runs of samples
-  // serve as blocks.
+  // serve.
   virtual std::vector<int64_t> block_begins() const { return {}; }
   // Whether samples are shuffled by blocks unless the user says otherwise.
   virtual bool is_read_by_block() const { return false; }

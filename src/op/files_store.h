@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The samples of a list of files, for readers that say what is in a value. Thread-safe.
 #pragma once
 #include "op/context.h"
 
 namespace stoker {
 
-// Files tells where values lie, as stores::LmdbFiles does.
+// The samples of a list of files, for readers that say what is in a value. Files, such as
+// stores::LmdbFiles, tells where values lie. Thread-safe.
 template <class Files>
 class FilesStore : public SampleStore {
  public:
@@ -20,7 +19,6 @@ class FilesStore : public SampleStore {
  protected:
   explicit FilesStore(const std::vector<std::string>& paths) : files_(paths) {}
 
-  // The sample's value as `parse` reads it.
   template <class Parse>
   auto parsed(const Reading& r, Parse parse) const {
     return files_.parsed(r.index, files_.value(r.index, r.parts[0]), parse);

@@ -5,15 +5,15 @@
 // launch that most halves need.
 //
 // Note [GPU halves]
-// A half is the function run_gpu of an operator that does not lower, in a file that ends in .cu.
-// Without CUDA the file is C++, so it is built and tested everywhere. What both halves compute for
-// an element stands once, in a functor marked STOKER_HD that has no libm (base/exact_math.h). It is
-// a member of the operator's struct, as other operators may use its name too, and public, as nvcc
-// refuses private ones. Where dtypes vary, with_type() picks the C++ type of the dtype of
+// A half is the function run_gpu of an operator that does not lower, in a .cu file. Without CUDA
+// the file is C++, so it is built and tested everywhere. What both halves compute for an element
+// stands once, in a functor marked STOKER_HD that has no libm (base/exact_math.h). It is a member
+// of the operator's struct, as other operators may use its name too, and public, as nvcc refuses
+// private ones. Where dtypes vary, with_type() picks the C++ type of the dtype of
 // r.items[0].outputs[0], and convert() rounds as the CPU does (kernels/convert.h). Neither half
 // contracts a * b + c, so + and * give the same bits in both; what also runs in a block program
 // writes them by Num (base/exact_math.h). What needs shared memory brings a block program of its
-// own (device/device.h) and uses GpuRun::put(). docs/design/006-gpu-halves.md has the reasons.
+// own (device/device.h) and uses GpuRun::put(). Reasons: docs/design/006-gpu-halves.md.
 #pragma once
 #include <functional>
 #include <span>
@@ -35,8 +35,7 @@ struct GpuMemory {
 };
 
 // Lives on the stack of the thread that talks to the device, for one call. The half only enqueues
-// work: it never waits and never reads the bytes. What may be wrong with a sample was thrown by
-// infer() before. One thread.
+// work: it never waits and never reads the bytes. infer() has thrown what is wrong with a sample.
 class GpuRun {
  public:
   // Requires: all four outlive this.
@@ -46,10 +45,10 @@ class GpuRun {
 
   Stream& stream;
   const std::string& name;  // of the node, for errors and timelines
-  // At least one, all of the same dtypes. A frame's part where the engine takes sequences apart.
-  // Views are of device memory, but those of inputs that are values (Port::is_value) are of host
-  // memory, whole and dense, and can be read. An input that is missing has no data; others cover at
-  // least what demand() needed, as in Run. Outputs are whole and dense.
+  // At least one, all of the same dtypes; frames where the engine takes sequences apart. Views are
+  // of device memory, but inputs that are values (Port::is_value) lie in host memory, whole and
+  // dense, and can be read. A missing input has no data; others cover at least what demand()
+  // needed, as in Run. Outputs are whole and dense.
   std::span<const BatchItem> items;
 
   // A copy of the values on the device, for work that is launched while this lives. Throws
@@ -59,7 +58,7 @@ class GpuRun {
     static_assert(std::is_trivially_copyable_v<T>, "it is copied to the device byte by byte");
     return reinterpret_cast<const T*>(put_bytes(std::as_bytes(values)));
   }
-  // Uninitialised device memory, valid for as long and aligned to 256 bytes. Throws BudgetError,
+  // Uninitialised device memory, valid as long, aligned to 256 bytes. Throws BudgetError,
   // DeviceError.
   std::byte* scratch(size_t bytes);
 

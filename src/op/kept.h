@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What an operator learned of a sample in infer() and needs again when it does the work, such as
-// the header of a picture. One thread at a time.
 #pragma once
 #include <any>
 #include <utility>
@@ -11,7 +8,8 @@
 
 namespace stoker {
 
-// One value of the operator's own type. It is gone when the next sample begins. All frames of a
+// What an operator learned of a sample in infer() and needs for the work, such as the header of a
+// picture: one value of its own type. It is gone when the next sample begins. All frames of a
 // sequence share it.
 class Kept {
  public:

@@ -27,21 +27,21 @@ struct ArgumentInfo {
 enum class OperatorKind : uint8_t { kLower, kSample, kBatch, kRead, kInput, kUserCode };
 
 // An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
-// whose arguments other nodes compute, the engine makes a copy and sets them there. What it can do
-// is up to its type: see the facets.
+// whose arguments other nodes compute, the engine sets them in a copy. Its type tells what it can
+// do: see the facets.
 class Operator {
  public:
   virtual ~Operator() = default;
   virtual void check(Checker& c) const = 0;
   // Note [Class numbers]: what it makes of them.
   virtual Classes classes() const = 0;
-  // Once before check(), where an input holds class numbers: chooses arguments that keep them.
-  // Throws GraphError where those that were given do not.
+  // Called before check() where an input holds class numbers: chooses arguments that keep them.
+  // Throws GraphError if given ones do not.
   virtual void take_classes(const Checker& c) = 0;
   virtual void prepare() = 0;  // once, after check() and before all that follows
-  // Where arguments have a value for each frame: shows to each other the operators of all frames,
-  // which are of this type, before one of them is asked what follows. `in`: the type of a frame.
-  // Throws SampleError.
+  // If arguments have a value for each frame: shows the operators of all frames, which are of this
+  // type, to each other before one of them is asked what follows. `in`: the type of a frame. Throws
+  // SampleError.
   virtual void agree(std::span<Operator* const> frames, const TensorType& in) const = 0;
 
   virtual std::unique_ptr<Operator> clone() const = 0;
@@ -50,10 +50,9 @@ class Operator {
 };
 
 // Note [Facets]
-// A facet is one way to do the work: plain functions on operators of one type. A type has some of
-// them, and who runs operators in one way asks only for that facet.
+// A facet is one way to do the work: plain functions on operators of one type. Who runs operators
+// in one way asks only for that facet.
 
-// It becomes blocks.
 struct Lowers {
   void (*lower)(const Operator& op, Lowering& l);
 };
@@ -64,7 +63,6 @@ struct LowersSome {
   Lowers lowers;
 };
 
-// It works on one sample on the CPU.
 struct RunsOnCpu {
   void (*run)(const Operator& op, Run& r);
   void (*infer)(const Operator& op, Inference& i) = nullptr;  // null: only the run tells the shapes
@@ -76,20 +74,19 @@ struct RunsOnCpu {
 struct RunsOnBatch {
   void (*infer)(std::span<const Operator* const> ops, BatchInference& b);
   void (*run)(std::span<const Operator* const> ops, BatchRun& r);
-  // Null: always. Else another facet does the work where the arguments do not ask for this one.
+  // Null: always. Otherwise another facet does the work if the arguments do not ask for this one.
   bool (*applies)(const Operator& op, std::span<const TensorType> inputs) = nullptr;
 };
 
-// It works on a batch in device memory.
 struct RunsOnGpu {
-  // Enqueues the work. `items`: for each of r.items the operator with its arguments. Throws
+  // Enqueues the work. `ops`: the operator with its arguments for each of r.items. Throws
   // BudgetError, DeviceError.
   void (*run)(GpuRun& r, std::span<const Operator* const> items);
 };
 
 // A device's decoder can do its work.
 struct Decodes {
-  // What to decode in the place of RunsOnCpu::run, or none if only that can. Throws SampleError.
+  // What to decode instead of RunsOnCpu::run, or none if only that can. Throws SampleError.
   std::optional<DecodeRequest> (*request)(const Operator& op, const Asking& a);
 };
 
@@ -100,7 +97,6 @@ struct Joins {
   std::optional<std::vector<int>> (*samples)(const Operator& op);
 };
 
-// Data begins with it.
 struct Reads {
   std::unique_ptr<SampleStore> (*open)(const Operator& op);
   io::OrderSpec (*order)(const Operator& op, const SampleStore& s);  // without batch_size
@@ -108,15 +104,12 @@ struct Reads {
   void (*read)(const Operator& op, Reading& r) = nullptr;
 };
 
-// What the registry holds of each kind of operator.
 struct OperatorType {
   std::string name, summary;
   int version;
-  // Makes of arguments that were saved with an older version those of this one; null: they are the
-  // same.
+  // Brings arguments that were saved with an older version up to this one; null: they are the same.
   void (*upgrade)(int version, Arguments& saved) = nullptr;
-  // Whether its output, one number, is true for every sample; null or nothing: that is not known
-  // before the run.
+  // Whether its output, one number, is true for all samples; null or nothing: not known yet.
   std::optional<bool> (*truth)(const Operator& op) = nullptr;
   bool is_random;
   Classes classes = Classes::kRefused;  // with the defaults of all arguments
@@ -151,27 +144,27 @@ struct OperatorType {
     if (is_user_code) return OperatorKind::kUserCode;
     return runs ? OperatorKind::kSample : OperatorKind::kBatch;
   }
-  // Whether an operator that was checked sees whole batches.
+  // Whether this operator, which was checked, sees whole batches.
   bool sees_batch(const Operator& op, std::span<const TensorType> inputs) const {
     return is_user_code ||
            (runs_on_batch && (!runs_on_batch->applies || runs_on_batch->applies(op, inputs)));
   }
-  // False if only the run tells the shapes of its outputs. It then runs before operators that
-  // follow are asked for theirs.
+  // False if only the run tells the shapes of its outputs. It then runs before those that follow
+  // are asked for theirs.
   bool infers() const { return !runs || runs->infer; }
   bool is_mixed() const { return decodes.has_value(); }  // takes device="mixed"
   bool has_gpu() const { return lowers || runs_on_gpu || is_alias; }  // takes device="gpu"
   int argument(std::string_view name) const;  // its index, or -1
   bool repeats() const { return !inputs.empty() && inputs.back().repeats; }
   size_t most_inputs() const { return inputs.size() + (repeats() ? kMostRepeats - 1 : 0); }
-  // The port of input i. Requires: i < most_inputs().
+  // Requires: i < most_inputs().
   const Port& input(size_t i) const { return inputs[std::min(i, inputs.size() - 1)]; }
-  // The names of the outputs that there are with these arguments.
+  // The names of the outputs that these arguments give.
   std::vector<std::string> output_names(const Arguments& given) const;
   size_t output_count(const Arguments& given) const { return output_names(given).size(); }
 };
 
-// The sorted table of all operators; built once, thread-safe.
+// Sorted. Built once; thread-safe.
 const std::vector<OperatorType>& all_operators();
 // Throws GraphError with the nearest names.
 const OperatorType& operator_named(const std::string& name);
@@ -180,8 +173,8 @@ bool accepts(const Port& port, const Layout& layout);
 bool accepts(const Port& port, DType dtype);
 // The layout that the port gives to an input without one: the first accepted one of this rank.
 Layout default_layout(const Port& port, int rank);
-// The layout of data of four axes or more that the engine takes apart into frames: F and the layout
-// of a frame. "" if there is none, or the port lists layouts of frames itself.
+// The layout, F and that of a frame, of data of four axes or more that the engine takes apart into
+// frames. "" if there is none, or the port lists layouts of frames itself.
 Layout default_layout_of_frames(const Port& port, int rank);
 
 }  // namespace stoker

@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which outputs a node has, by its arguments and inputs.
 #pragma once
 #include "op/operator_type.h"
 
 namespace stoker {
 
-// The names of the outputs that there are. `has_input(i)` says whether input i is there.
+// The outputs that a node has with these arguments, and with input i if has_input(i).
 template <class HasInput>
 std::vector<std::string> output_names(const OperatorType& type, Arguments given,
                                       const HasInput& has_input) {
@@ -16,7 +14,7 @@ std::vector<std::string> output_names(const OperatorType& type, Arguments given,
   return type.output_names(given);
 }
 
-// The type with output k on a condition that its schema cannot state: the name of an optional
+// The type with a condition for output k that its schema cannot state: the name of an optional
 // input, or "argument!=text" of an enumeration.
 inline OperatorType with_output_when(OperatorType type, size_t k, const char* when) {
   type.outputs[k].when = when;

@@ -18,7 +18,7 @@ struct EnumNames<io::OrderSpec::EpochEnd> {
   static constexpr const char* kNames[] = {"continue", "pad", "drop"};
 };
 
-// What a shuffled order permutes: see Note [Shuffling by blocks] (io/order/order.h).
+// See Note [Shuffling by blocks] (io/order/order.h).
 enum class ShuffleBy : uint8_t { kSample, kBlock };
 
 template <>
@@ -73,7 +73,7 @@ inline constexpr auto kReaderArguments = std::tuple{
         "With shuffle_by='block': the number of samples that are shuffled together.", at_least(1)),
 };
 
-// Without effect: samples are always read ahead, within the pipeline's memory limit.
+// Accepted without effect: samples are always read ahead, within the pipeline's memory limit.
 inline constexpr std::array kIgnoredReaderArguments = {"prefetch_queue_depth", "read_ahead",
                                                        "dont_use_mmap",        "lazy_init",
                                                        "skip_cached_images",   "tensor_init_bytes"};
@@ -83,7 +83,7 @@ void check_reader(const ReaderArguments& a);
 
 // The order without batch_size, which is the pipeline's.
 io::OrderSpec order_of(const ReaderArguments& a, const SampleStore& store);
-// The order of `size` samples that have no blocks.
+// The order of `size` samples without blocks.
 io::OrderSpec order_of(const ReaderArguments& a, int64_t size);
 
 }  // namespace stoker

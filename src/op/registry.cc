@@ -46,8 +46,8 @@ bool is_on(const Value& flag) {
   return truth ? *truth : number && *number == 1;
 }
 
-// Whether an output is there: a flag or an input is, or an argument has another text or number than
-// one.
+// Whether an output is there: because a flag or an input is, or because an argument differs from
+// one text or number.
 bool is_there(const OperatorType& type, std::string_view when, const Arguments& given) {
   const size_t end = when.find("!=");
   const Value& v = value_of(type, when.substr(0, end), given);
@@ -58,8 +58,8 @@ bool is_there(const OperatorType& type, std::string_view when, const Arguments& 
   return !text || *text != other;
 }
 
-// The whole number that an argument holds, as one above kMostOutputs where it is more. A value that
-// the operator refuses counts as 0.
+// The whole number that an argument holds, at most kMostOutputs + 1. A value that the operator
+// refuses counts as 0.
 size_t count_of(const Value& v) {
   constexpr auto kMost = static_cast<int64_t>(kMostOutputs) + 1;
   if (const auto* d = std::get_if<double>(&v))
@@ -68,7 +68,7 @@ size_t count_of(const Value& v) {
   return i ? static_cast<size_t>(std::clamp<int64_t>(*i, 0, kMost)) : 0;
 }
 
-// The names of the outputs that the port stands for.
+// The names of the outputs for which the port stands.
 std::vector<std::string> names_of(const OperatorType& type, const Port& port,
                                   const Arguments& given) {
   if (*port.when && !is_there(type, port.when, given)) return {};
@@ -137,7 +137,6 @@ namespace detail {
 
 namespace {
 
-// What other libraries call some arguments.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"interpolation", "interp_type"},
     {"scale", "random_area"},

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How an operator says the rules about its arguments and inputs.
 #pragma once
 #include <algorithm>
 #include <initializer_list>
@@ -15,11 +13,11 @@ namespace stoker {
 
 // Note [Rules]
 // The ranges of the schema need no code. Whatever else can be wrong is thrown by require() and
-// require_count(), with the argument's name and what was found. check() runs once, before all else:
-// a rule that is broken there becomes a GraphError. Of an argument that another node computes it
-// sees the default only. A rule that needs the value asks is_computed() first, and infer() says it
-// then. infer(), lower() and the runs see the value of their sample: a rule that is broken there
-// becomes a SampleError, which fails that sample alone.
+// require_count(), with the argument's name and what was found. check() runs first, once: a rule
+// that is broken there becomes a GraphError. It sees only the default of an argument that another
+// node computes. A rule that needs the value asks is_computed() there, and infer() checks it.
+// infer(), lower() and the runs see the value of their sample: a rule that is broken there becomes
+// a SampleError, which fails that sample alone.
 
 // A call that breaks a rule of its operator.
 struct WrongCall : Error {
@@ -38,7 +36,7 @@ std::string in_words(const T& x) {
   else return to_string(to_value(x));
 }
 
-// "1 or 3", each number once.
+// "1 or 3", with each number once.
 inline std::string alternatives(std::initializer_list<int64_t> numbers) {
   std::string words;
   for (const int64_t* n = numbers.begin(); n != numbers.end(); ++n)
@@ -49,14 +47,14 @@ inline std::string alternatives(std::initializer_list<int64_t> numbers) {
 
 }  // namespace detail
 
-// Throws WrongCall with these words in a row unless the rule holds.
+// Throws WrongCall with these words unless the rule holds.
 template <class... Words>
 void require(bool holds, const Words&... words) {
   if (!holds) throw WrongCall((detail::in_words(words) + ...));
 }
 
-// Requires that `list`, such as "argument 'mean'", has one of the `expected` numbers of values.
-// `each` says what the values are for, such as "one per channel".
+// Throws WrongCall unless `list`, such as "argument 'mean'", has one of the `expected` numbers of
+// values. `each` says what the values are for, such as "one per channel".
 template <class... Words>
 void require_count(const char* list, size_t count, std::initializer_list<int64_t> expected,
                    const Words&... each) {

@@ -33,7 +33,7 @@ TEST(Rules, CountsNameWhatIsExpected) {
             "input 'anchor' has 1 value, expected 2, one per axis");
 }
 
-// An operator whose rule is broken wherever it is called.
+// An operator that breaks a rule wherever it is called.
 struct Ruled {
   static constexpr auto schema =
       describe("ruled", "A test.", ports({.name = "input"}), ports({.name = "output"}));

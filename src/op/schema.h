@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator says of itself. All that a user sees is generated from this and from the
-// operator's struct.
+// What an operator says of itself. All that a user sees comes from this and the operator's struct.
 #pragma once
 #include <array>
 #include <tuple>
@@ -19,10 +18,10 @@ constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range between(double low, double high) { return {low, high}; }
 
 // How an argument varies. With kPerSample another node may compute it, one value for each sample,
-// where it holds numbers, flags or an enumeration; with kPerFrame also one for each frame, as a
-// tensor whose layout begins with F. That befits whatever may change from frame to frame, and one
-// of the cases then has frames. kRequired has no default. kRequiredPerSample and kRequiredPerFrame
-// have none either, and may be computed.
+// if it holds numbers, flags or an enumeration. With kPerFrame there may also be one for each
+// frame, in a tensor whose layout begins with F; that suits whatever may change from frame to
+// frame, and one of the cases then has frames. kRequired has no default. kRequiredPerSample and
+// kRequiredPerFrame have none either, and may be computed.
 enum class Per : uint8_t { kGraph, kSample, kFrame, kRequired, kRequiredSample, kRequiredFrame };
 inline constexpr Per kPerGraph = Per::kGraph, kPerSample = Per::kSample, kPerFrame = Per::kFrame,
                      kRequired = Per::kRequired, kRequiredPerSample = Per::kRequiredSample,
@@ -49,35 +48,35 @@ constexpr Argument<Op, T> arg(T Op::* member, const char* name, const char* help
   return {name, member, help, {}, per};
 }
 
-// An input or output. `layouts`: the accepted ones, such as "HWC, CHW"; "" is any. A first input
-// whose layout begins with F and is not accepted is a sequence: the engine takes the F off and
-// calls the operator for each frame. With "" it does so only if the port `unfolds`; else the
-// operator gets whole sequences.
-// `dtypes`: the accepted ones, such as "uint8, float32"; "" is any.
+// An input or output. `layouts`: the accepted ones, such as "HWC, CHW"; `dtypes`: likewise, such as
+// "uint8, float32"; "" is any. A first input whose layout begins with F and is not accepted is a
+// sequence: the engine takes the F off and calls the operator for each frame. With any layout it
+// does so only if the port `unfolds`; else the operator gets whole sequences.
 struct Port {
   const char* name = "";
   const char* help = "";
   const char* layouts = "";
   const char* dtypes = "";
   bool is_optional = false;
-  // Read before shapes are known: encoded bytes, anchors. Where the frames of a first input are
-  // taken apart, a value whose layout begins with F has one for each of them.
+  // Read before shapes are known: encoded bytes, anchors. If the frames of a first input are taken
+  // apart, a value whose layout begins with F has one for each of them.
   bool is_value = false;
-  // Of inputs of any layout: a leading F is taken off, of one that is not the first as well.
+  // For inputs of any layout: a leading F is taken off, also of one that is not the first.
   bool unfolds = false;
-  // Of a first input that unfolds: arguments with a value for each frame make frames of an input
-  // without. Else they are refused there.
+  // For a first input that unfolds: arguments with a value for each frame make frames of an input
+  // without. Otherwise they are refused there.
   bool makes_frames = false;
-  // Of the last input: it stands for one or more inputs, kMostRepeats at most, and is `*inputs` in
-  // Python. The operator sees them as if each had a port of its own. The conformance tests give it
-  // one, two and three.
+  // For the last input: it stands for up to kMostRepeats inputs, which are `*inputs` in Python. The
+  // operator sees them as if each had a port of its own. The conformance tests give one, two and
+  // three.
   bool repeats = false;
-  // Of an output: the flag with which it is there, or as "kind!=4" a whole number and the one value
-  // with which it is not. "": it always is. with_output_when() knows more conditions. An output
-  // that is not there is left out of what check() and the others see, and of what Python returns.
+  // For an output: the flag with which it is there, or as "kind!=4" a whole number and the one
+  // value with which it is not. "": it always is. with_output_when() knows more conditions. An
+  // output that is not there is left out of what check() and the others see, and of what Python
+  // returns.
   const char* when = "";
-  // Of the last output: the argument by which it repeats, with one output for each entry of a list,
-  // or as many as a number says, the same for all samples. Texts of the list are the names of their
+  // For the last output: the argument by which it repeats, with one output for each entry of a
+  // list, or as many as a number says, the same for all samples. Texts of the list name their
   // outputs.
   const char* for_each = "";
 };
@@ -85,7 +84,7 @@ inline constexpr size_t kMostRepeats = 999;
 inline constexpr size_t kMostOutputs = 1000;
 
 // A tiny example, which the documentation shows and a test runs on every device. `inputs`: a nested
-// list for each input, with dtype and layout ("uint8 HWC [[[1]]]", "float32 ft [[1]]"). `outputs`:
+// list for each, with dtype and layout ("uint8 HWC [[[1]]]", "float32 ft [[1]]"). `outputs`:
 // likewise, without layout.
 struct Case {
   const char* call;  // arguments as Python writes them
@@ -120,8 +119,8 @@ constexpr std::array<const char*, A + B> joined(const std::array<const char*, A>
   return all;
 }
 
-// For describe(name, summary, ports(in...), ports(out...), arg(...)...): a tuple of arguments that
-// several operators share may stand for one argument.
+// For describe(name, summary, ports(in...), ports(out...), arg(...)...): one argument may be a
+// tuple that several operators share.
 template <class T>
 constexpr std::tuple<T> as_tuple(T a) {
   return {a};

@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sees to it that the engine uses whatever an operator's struct has for it. The engine finds
-// functions and constants by their names (type_of, op/type_of.h). One that is private or takes
-// other parameters would be passed over in silence: the operator would decode everything, or lose
-// its GPU half.
+// members by their names (op/type_of.h). One that is private or takes other parameters would be
+// passed over in silence: the operator would decode everything, or lose its GPU half.
 #pragma once
 #include "op/operator_type.h"
 
 namespace stoker::detail {
 
-// The names that mean something. tools/check_operators.py reads them here, and refuses others that
-// look as if they did.
+// The names that mean something. tools/check_operators.py reads them, and refuses similar ones.
 struct Names {
   int check, prepare, agree, cases, schema;
   int lower, lowers, infer, demand, run_cpu, run_gpu, request;
@@ -22,8 +20,7 @@ struct Names {
   int kAlias, kInput, kMerge, kUserCode;
 };
 
-// Has every name of Op and of Names. A name of both is ambiguous, whatever it stands for and
-// whoever may use it.
+// Has every name of Op and of Names. A name of both is ambiguous, whatever it stands for.
 template <class Op>
 struct Both : Op, Names {};
 
@@ -61,7 +58,7 @@ struct Has {
   static constexpr bool read = requires(const Op& o, Reading& r) { o.read(r); };
 };
 
-// Each name that is there has its right form.
+// Checks that each name that is there has its right form.
 template <class Op>
 constexpr void check_forms() {
   using B = Both<Op>;
@@ -122,7 +119,7 @@ constexpr void check_forms() {
   static_assert(requires { &B::read; } || H::read, "read is public, const, takes (Reading&)");
 }
 
-// Each constant that is there can be used.
+// Checks that each constant that is there can be used.
 template <class Op>
 constexpr void check_constants() {
   using B = Both<Op>;
@@ -160,7 +157,7 @@ constexpr void check_constants() {
       "kUserCode is public and a bool");
 }
 
-// Whoever has one function has those without which the engine never asks for it.
+// Some functions are only asked for beside others: checks that these are there.
 template <class Op>
 constexpr void check_company() {
   using H = Has<Op>;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: a Checker for one input with some arguments computed by other nodes. Not thread-safe.
+// For tests: a Checker for one input, with some arguments computed by other nodes.
 #pragma once
 #include <memory>
 #include <vector>

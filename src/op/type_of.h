@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the engine sees of an operator, made from the operator's struct by the compiler.
 #pragma once
 #include <functional>
 
@@ -61,7 +59,7 @@ void set_computed(Op& op, const A& a, const View& value) {
   }
 }
 
-// Calls f. A rule that it finds broken becomes an E.
+// Calls f. A broken rule becomes an E.
 template <class E, class F>
 auto with_rules_as(const F& f) {
   try {
@@ -248,7 +246,7 @@ constexpr bool only_last_repeats(const Schema<In, Out, Args...>& schema) {
   return true;
 }
 
-// Which outputs there are may follow from arguments that are the same for all samples. Only the
+// Which outputs there are may only depend on arguments that are the same for all samples. Only the
 // last one repeats, by a list or a whole number.
 template <size_t In, size_t Out, class... Args>
 constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& schema) {
@@ -279,37 +277,36 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 
 }  // namespace detail
 
-// An operator is a struct with `schema` (see describe()), `check`, `cases()` and one of these:
+// What the engine sees of an operator, made of its struct, which has `schema` (see describe()),
+// `check`, `cases()` and one of these:
 // - `lower`; beside one of the others, `lowers` tells for which types of inputs,
 // - `infer` and `run_cpu`, and perhaps `demand`,
-// - `run_cpu` alone, where only the run tells the shapes (Run::make),
-// - static `infer_batch` and `run_batch`, where the results are functions of the whole batch;
-//   beside one of the others, `sees_batch` tells for which arguments and types of inputs; the
-//   operator's page says by itself that results depend on the batch,
-// - `infer` and `kAlias`, where the first output is the bytes of the first input under another
-//   type of as many bytes: they are handed on, and copied only where they have gaps,
-// - `open` and `order`, for a reader, and perhaps `read`, where arguments vary from sample to
-//   sample,
-// - `kInput`, where the user feeds its output,
-// - `kUserCode`, where a function of the user's makes its outputs.
+// - `run_cpu` alone, if only the run tells the shapes (Run::make),
+// - static `infer_batch` and `run_batch`, if the results are functions of the whole batch; beside
+//   one of the others, `sees_batch` tells for which arguments and types of inputs,
+// - `infer` and `kAlias`, if the first output is the bytes of the first input under another type of
+//   as many bytes: they are handed on, and copied only where they have gaps,
+// - `open` and `order`, for a reader, and perhaps `read`, if arguments vary from sample to sample,
+// - `kInput`, if the user feeds its output,
+// - `kUserCode`, if a function of the user's makes its outputs.
 // They say the rules about arguments and inputs by require(): Note [Rules] (op/rules.h).
 // `prepare` may compute once, after `check`, what follows from constant arguments, such as a table.
 // A shared pointer holds what it makes, because the struct is copied for each sample whose
-// arguments are computed; a long list among its constants is shared as it is. Of an argument that
-// another node computes it sees the default: what depends on such a one is made for each sample.
-// A static `agree` sees the structs of all frames before they do their work, where arguments have a
-// value for each frame. There it may set what all frames have in common, such as a size.
-// `truth` tells, after `prepare`, whether an output of one number is true for all samples.
-// `joined` tells which samples an output is made of, for its name, where these are several.
-// `kClasses` says what becomes of class numbers, `class_rule` where that depends on arguments; an
-// operator without either is refused there. `take_classes` comes before `check` where an input
-// holds some: it chooses arguments that keep them, and refuses others. See Note [Class numbers].
+// arguments are computed; a long list among its constants is shared as it is. It sees only the
+// default of an argument that another node computes: what depends on such a one is made for each
+// sample.
+// A static `agree` sees the structs of all frames before they do their work, if arguments have a
+// value for each frame. It may set what all frames have in common, such as a size.
+// `truth` tells, after `prepare`, whether an output of one number is true for all samples. `joined`
+// tells which samples an output is made of, for its name, if these are several.
+// `kClasses` says what becomes of class numbers, `class_rule` if that depends on arguments;
+// `take_classes` comes before `check` and chooses arguments that keep them: Note [Class numbers].
 // `infer` may keep what it learned of a sample for `run_cpu` and `request` (op/kept.h).
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
 // (device="mixed"). Beside these or `infer_batch` and `run_batch` it may have a static `run_gpu`,
 // which does the work for a batch in device memory and stands in a .cu file (device="gpu"). It may
 // also have `kVersion` (raised when its results change), `upgrade` (brings the arguments of a graph
-// that was saved with an older version up to this one), `kRandom`, `kDrawsAs` (a name, where equal
+// that was saved with an older version up to this one), `kRandom`, `kDrawsAs` (a name, if equal
 // seeds give several operators equal draws), `kIgnored`, `kOfDevices` (arguments that only a
 // device's decoder heeds), `kRowRoom`, `kMerge` (of an `if`) and `kSkip` (why tests leave it out).
 template <class Op>
@@ -369,7 +366,7 @@ OperatorType type_of() {
 
 }  // namespace stoker
 
-// The build gives every operator file a symbol made of its path, and the generated table calls them
+// The build gives every operator file a symbol made of its path, and a generated table calls them
 // all.
 #define STOKER_OPERATOR(Op) \
   stoker::OperatorType STOKER_OPERATOR_SYMBOL() { return stoker::type_of<Op>(); }

@@ -58,8 +58,8 @@ std::string lower(std::string_view s) {
   return all;
 }
 
-// Whether one is in the other, or a word of the name is in the wrong one: "threads" and
-// "num_threads", "crop_size" and "crop", "bilinear" and "INTERP_LINEAR".
+// Whether one is in the other, or a word of `name` is in `wrong`: "threads" and "num_threads",
+// "crop_size" and "crop", "bilinear" and "INTERP_LINEAR".
 bool shares_words(const std::string& wrong, const std::string& name) {
   constexpr size_t kFew = 4, kWord = 6;  // letters that mean something, as a whole and as a part
   const auto is_in = [](std::string_view part, std::string_view whole) {

@@ -19,19 +19,18 @@
 
 namespace stoker {
 
-// Enumerations and dtypes are texts ("RGB", "float32"). monostate: an optional argument that was
-// not given.
+// Enumerations and dtypes are texts ("RGB", "float32"). monostate: not given, though optional.
 using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                            std::vector<double>, std::vector<std::string>>;
 using Arguments = std::map<std::string, Value>;
 
 std::string to_string(const Value& v);  // as Python writes it
-// " Did you mean 'x'?", or "" if no name is near. Upper and lower case count as the same.
+// " Did you mean 'x'?", or "" if no name is near. Case does not matter.
 std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
 
 // The texts of an enumeration, kNames, in the order of its values, and kType, its type in Python:
-// both `static constexpr const char*`, as of codec's ImageType (op/decode/encoded_picture.h). If it
-// has a kAlso, it lists further texts, each with its value, as for Border (op/arguments/border.h).
+// both `static constexpr const char*`, as for ImageType (op/decode/encoded_picture.h). kAlso, if
+// any, lists further texts, each with its value, as for Border (op/arguments/border.h).
 template <class E>
 struct EnumNames;
 
@@ -48,8 +47,7 @@ inline constexpr bool kIsVector = false;
 template <class T>
 inline constexpr bool kIsVector<std::vector<T>> = true;
 
-// Numbers with a shape: one number has the shape [], a list has one axis, and what another node
-// computes keeps its shape.
+// Numbers with a shape: [] for one number, one axis for a list; computed values keep theirs.
 struct ShapedNumbers {
   using value_type = float;
   Shape shape;
@@ -63,11 +61,11 @@ inline constexpr bool kIsShaped = std::is_same_v<T, ShapedNumbers>;
 template <class T>
 inline constexpr bool kIsShaped<std::optional<T>> = kIsShaped<T>;
 
-// Among the doubles that round to this float, the one that prints shortest: 0.1f becomes 0.1. So it
-// is the number that the user wrote, and 0.9 of 500 pixels are 450 of them.
+// Among the doubles that round to this float, the one that prints shortest, which the user wrote:
+// 0.1f becomes 0.1, and 0.9 of 500 pixels are 450 of them.
 double shortest(float x);
 
-// One element of a tensor as a number. Requires: index < volume.
+// One element of a tensor. Requires: index < volume.
 double element(const View& v, int64_t index);
 
 namespace detail {
@@ -133,7 +131,7 @@ T narrowed(int64_t i, const Value& whole) {
   return static_cast<T>(i);
 }
 
-// Converts an element of a tensor. Throws SampleError unless it is a whole number that fits.
+// Throws SampleError unless the element of a tensor is a whole number that fits.
 template <class T>
 T whole_number(double d) {
   constexpr double kEnd = 2.0 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
@@ -203,8 +201,7 @@ void from_value(const Value& v, T& x) {
   }
 }
 
-// Whether from_tensor() can set a T from a value that another node computed for a sample. Texts
-// cannot be computed.
+// Whether from_tensor() can set a T from a computed value. Texts cannot be computed.
 template <class T>
 constexpr bool kFromTensor = !std::is_same_v<T, std::string> && !std::is_same_v<T, Layout> &&
                              !std::is_same_v<T, DType> && !kIsVector<T>;

@@ -27,7 +27,7 @@ constexpr const char* kVariable = "DALI_AFFINITY_MASK";
                    in_words(usable) + "), with commas between; it is '" + text + "'");
 }
 
-// The CPUs that the variable names, in its order; none without it.
+// The CPUs that the variable names, in its order, if it is set.
 std::vector<int> chosen_cpus(const Cpus& usable) {
   const char* text = std::getenv(kVariable);
   if (!text || !*text) return {};
@@ -43,7 +43,7 @@ std::vector<int> chosen_cpus(const Cpus& usable) {
   }
 }
 
-// The usable CPUs near the device, or none if that is not known; and what is told of them.
+// The usable CPUs near the device, or none if unknown; and what the plan says of them.
 std::pair<Cpus, std::string> near(const Device* device, const Cpus& usable) {
   if (!device) return {{}, "the pipeline has no device"};
   if (device->pci_bus_id().empty()) return {{}, device->name() + " has no place in the machine"};

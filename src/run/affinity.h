@@ -17,19 +17,17 @@ struct Affinity {
   std::string words;  // for the plan in words
 };
 
-// The CPUs that the calling thread may use.
 Cpus usable_cpus();
-// Lets the calling thread run on these CPUs alone; if there are none, changes nothing. A hint: it
-// also changes nothing if the process has lost these CPUs meanwhile.
+// Lets the calling thread run only on these CPUs. It is a hint: nothing changes if there are none,
+// or if the process has lost them meanwhile.
 void run_on(const Cpus& cpus);
 
 // The CPUs of so many workers. With the environment variable DALI_AFFINITY_MASK=3,5 the first two
 // workers have one of these CPUs each. The others run on `usable` CPUs that NVML says are near
-// `device`, which is null if there is none. Throws GraphError when the variable is no list of
-// usable CPUs.
+// `device`, which may be null. Throws GraphError when the variable is no list of usable CPUs.
 Affinity affinity_for(int workers, const Device* device, const Cpus& usable);
 
-// For example "0-3, 8".
+// "0-3, 8"
 std::string in_words(const Cpus& cpus);
 
 }  // namespace stoker

@@ -117,8 +117,8 @@ class AffinityOfAPipeline : public AffinityTest {
     AffinityTest::TearDown();
   }
 
-  // While a pipeline of three workers exists, counts the threads that may run on near_ alone. Other
-  // threads may run on more CPUs, so the count is 0 where near_ is all there is.
+  // How many threads may run on near_ alone while a pipeline of three workers exists. The others
+  // may run on more CPUs, so the count is 0 if near_ is all there is.
   int64_t bound_threads(bool set_affinity, ExecutorKind executor = ExecutorKind::kPipelined) {
     const SampleFolder folder(4);
     await_workers(0);  // joined workers may still be listed for a moment
@@ -139,7 +139,7 @@ class AffinityOfAPipeline : public AffinityTest {
       found.push_back(std::stoi(entry.path().filename()));
     return found;
   }
-  // Workers get their name once they run on their CPUs.
+  // Workers get their name after they were bound to their CPUs.
   static void await_workers(int64_t count) {
     const auto is_worker = [](int thread) {
       std::string name;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How threads that may outlive an executor call it: those of a device's runtime and of the user's
-// functions. Held by std::shared_ptr; thread-safe.
+// functions. Thread-safe.
 #pragma once
 #include <functional>
 

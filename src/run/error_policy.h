@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of bad samples: the setting `on_error`, and what follows from it. Values.
+// What becomes of bad samples: the setting `on_error`, and what follows from it.
 #pragma once
 #include "op/type_of.h"
 
@@ -14,22 +14,20 @@ struct EnumNames<OnError> {
   static constexpr const char* kNames[] = {"raise", "skip", "replace", "drop"};
 };
 
-// Whoever does something about bad samples asks this, and compares no value of `on_error`.
+// Who does something about bad samples asks this instead of comparing values of `on_error`.
 struct ErrorPolicy {
   OnError on_error = OnError::kRaise;
 
   const char* name() const { return EnumNames<OnError>::kNames[static_cast<size_t>(on_error)]; }
   // Whether a bad sample is no error, as long as its batch can be handed out.
   bool goes_on() const { return on_error != OnError::kRaise; }
-  // Whether a batch may lack samples.
   bool leaves_samples_out() const {
     return on_error == OnError::kSkip || on_error == OnError::kDrop;
   }
-  // Whether other samples of the same reader take the place of bad ones.
   bool replaces_samples() const { return on_error == OnError::kReplace; }
   // Whether a step without a good sample is left out. Otherwise it is an error.
   bool drops_empty_steps() const { return on_error == OnError::kDrop; }
-  // The same for all samples, but a step without a good one is an error.
+  // Leaves a step without a good sample in, as an error; else the same.
   ErrorPolicy without_dropping() const { return {drops_empty_steps() ? OnError::kSkip : on_error}; }
 };
 

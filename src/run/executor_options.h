@@ -8,11 +8,10 @@ namespace stoker {
 
 // The settings in use, and what follows from them.
 struct ExecutorOptions {
-  // Without those that leave it to the pipeline: batch_size, num_threads, io_threads and seed are
-  // there, and memory_limit is not 0.
+  // Nothing is left to decide: batch_size, num_threads, io_threads, seed and memory_limit are set.
   PipelineOptions settings;
   int device_id = 0;  // of the device stage
-  // Bytes: see Note [Shares of the budget] (run/memory_shares.h).
+  // In bytes: Note [Shares of the budget] (run/memory_shares.h).
   size_t output_limit = 0, scratch_limit = 0, read_ahead_limit = 0, device_limit = SIZE_MAX;
   std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
 
-// The first number of a file; `otherwise` where there is no such file, or "max" or -1 in it.
+// The first number of a file; `otherwise` if there is no such file, or it says "max" or -1.
 size_t number_in(const std::string& file, size_t otherwise) {
   int64_t number = 0;
   return std::ifstream(file) >> number && number >= 0 ? static_cast<size_t>(number) : otherwise;
@@ -48,7 +48,7 @@ std::string group_for(const std::string& controller, const std::string& root) {
   return "";
 }
 
-// Which group is seen at a mount: without a namespace of control groups, a container sees its own.
+// Which group a mount shows: without a namespace of its own, a container sees its own group.
 std::string group_at(const std::string& mount, const std::string& root) {
   std::ifstream lines(root + "/proc/self/mountinfo");
   std::string line, found;
@@ -60,7 +60,7 @@ std::string group_at(const std::string& mount, const std::string& root) {
   return found;
 }
 
-// The folders of this process's group and of the groups around it, as far as they are seen.
+// The visible folders of this process's group and of the groups around it.
 std::vector<std::string> folders(const std::string& controller, const std::string& mount,
                                  const std::string& root) {
   std::string group = group_for(controller, root);
@@ -102,8 +102,7 @@ std::vector<GroupMemory> memory_of_groups(const std::string& root) {
 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-// What the process may yet map, as RLIMIT_AS and RLIMIT_DATA count it. Columns of /proc/self/statm
-// tell what of them is in use.
+// How much more the process may map, as RLIMIT_AS and RLIMIT_DATA count it, by /proc/self/statm.
 size_t room_of_process() {
   size_t least = kNoLimit;
   for (const auto& [resource, column] : {std::pair(RLIMIT_AS, 0), std::pair(RLIMIT_DATA, 5)}) {
@@ -117,7 +116,7 @@ size_t room_of_process() {
   return least;
 }
 
-// How many CPUs a group may keep busy: a quota of time in each period.
+// How many CPUs a group may keep busy, from its quota of time in each period.
 double cpus_of(double quota, double period) {
   return quota > 0 && period > 0 ? quota / period : std::numeric_limits<double>::infinity();
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How `memory_limit` is divided. Whoever names a share in a message takes the words from here.
+// How `memory_limit` is divided. Messages take the words for a share from here.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ struct MemoryShare {
   const char* words;
 
   constexpr int64_t of(int64_t limit) const { return limit / of_so_many * parts; }
-  // The least limit of which so many bytes are the share.
+  // The least limit of which this share has so many bytes.
   constexpr size_t limit_for(size_t bytes) const {
     return bytes * static_cast<size_t>(of_so_many) / static_cast<size_t>(parts);
   }
@@ -23,7 +23,7 @@ struct MemoryShare {
 
 // Note [Shares of the budget]
 // The shares are fixed, so that no part can starve another. Reading ahead and copies of what is fed
-// have one share, in equal parts where a pipeline does both.
+// have one share, in equal parts if a pipeline does both.
 struct MemoryShares {
   static constexpr MemoryShare kBatches{1, 2, "half"};
   static constexpr MemoryShare kScratch{3, 8, "three eighths"};  // of the workers

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline's settings, described as an operator's arguments are: each is a member and a row.
+// A pipeline's settings, described like an operator's arguments: each is a member and a row.
 // Checks, the saved form, the plan in words, and Python's signature, docstring and stub follow from
 // the rows.
 #pragma once
@@ -139,8 +139,7 @@ std::vector<ArgumentInfo> describe_settings() {
   return all;
 }
 
-// Settings that are not given stay as they are; other names are left alone. Throws GraphError that
-// names the wrong setting.
+// Sets what is given, and ignores other names. Throws GraphError that names the wrong setting.
 template <class S>
 void set_settings(S& settings, const Arguments& given) {
   try {
@@ -165,7 +164,7 @@ void check_settings(const S& settings) {
   set_settings(checked, values_of(settings));
 }
 
-// The settings that differ from their defaults, as in "batch_size=4, seed=7".
+// The settings that differ from their defaults: "batch_size=4, seed=7".
 template <class S>
 std::string settings_in_words(const S& settings) {
   std::string words;
@@ -177,7 +176,7 @@ std::string settings_in_words(const S& settings) {
   return words;
 }
 
-// Throws GraphError that names the settings that are wrong or contradict each other.
+// Throws GraphError that names settings that are wrong or contradict each other.
 inline void check_options(const PipelineOptions& options) {
   check_settings(options);
   if (options.shard_id >= options.num_shards)

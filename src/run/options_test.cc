@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-// A struct of settings as in options.h; `tint` is the one that a test adds.
+// Settings as in options.h; `tint` is the one that a test adds.
 struct Few {
   OnError on_error = OnError::kRaise;
   std::optional<int> tint;

@@ -22,7 +22,7 @@ int64_t drawn_seed() {
   return static_cast<int64_t>((static_cast<uint64_t>(d()) << 32 | d()) >> 1);
 }
 
-// The settings with those decided that leave it to the pipeline.
+// The settings, with those decided that are left to the pipeline.
 PipelineOptions in_use(PipelineOptions o, std::optional<int64_t> seed) {
   check_options(o);
   if (!o.batch_size) throw GraphError("batch_size is required");
@@ -78,7 +78,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
   return s;
 }
 
-// Says what is missing and which node needs it, before anything is opened.
+// Says what is missing and which node needs it before anything is opened.
 void require_device(const Graph& graph, int device_id) {
   const auto on_gpu = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                    [](const Node& n) { return n.device != DeviceKind::kCpu; });
@@ -90,7 +90,7 @@ void require_device(const Graph& graph, int device_id) {
   }
 }
 
-// The device that the pipeline works for, or null if it was told of none.
+// The device that the pipeline works for, or null.
 const Device* device_of(const Plan& plan, std::optional<int> device_id) {
   if (!plan.has_device_stage() && !device_id) return nullptr;
   const std::vector<Device*> all = devices();
@@ -185,9 +185,9 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
   }
 }
 
-// How many bytes the batches of the next step take, or none if that is not known. Makes the step
-// once more, with as much memory as can be spared. So nothing else holds any, the executor ends.
-// Where a step is one stage, what that needed is known already, and memory_limit holds.
+// How many bytes the batches of the next step take; none if unknown. If a step has several stages,
+// makes it once more, with as much memory as can be spared. So nothing else holds any, the executor
+// ends. If it has one, what that needed is known already, and memory_limit holds.
 std::optional<size_t> Pipeline::need_of_step(const std::function<bool()>& interrupted) {
   if (plan_->stage_count() == 1) return std::nullopt;
   for (int i = 0; i < plan_->size(); ++i)
@@ -336,7 +336,7 @@ ReaderMeta Pipeline::reader_meta(const std::string& name) const {
     const int64_t shards = s.num_shards;
     const bool pads = s.end == io::OrderSpec::EpochEnd::kPad;
     const int64_t padded = pads ? (s.size + shards - 1) / shards * shards : s.size;
-    // Such a reader moves on to no other part either.
+    // Such a reader does not move on to another part either.
     const Arguments& given = plan_->node(plan_->reader_node(r)).arguments;
     const auto shuffles = given.find("shuffle_after_epoch");
     const bool sticks =

@@ -12,9 +12,9 @@
 
 namespace stoker {
 
-// Samples that could not be made: thrown when their step is handed out. The next run() goes on.
+// Samples that could not be made, thrown when their step is handed out. The next run() goes on.
 struct BatchError : SampleError {
-  // `missing`: how many of so many samples could not be made. Each may have failed several times.
+  // `missing`: how many samples of the step could not be made. Each may have failed repeatedly.
   BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
              ErrorPolicy policy);
   std::vector<SampleFailure> samples;
@@ -28,19 +28,17 @@ struct ReaderMeta {
 
 class Pipeline {
  public:
-  // Checks the settings and the graph, and opens the readers. Throws GraphError. Starts no thread:
-  // the first run() does. `drawn_seed`: the one to take, instead of drawing it, where the options
-  // have none.
+  // Checks the settings and the graph, and opens the readers. Throws GraphError. The first run()
+  // starts the threads. `drawn_seed` serves if the options have no seed, instead of drawing one.
   Pipeline(Graph graph, const PipelineOptions& options, std::optional<int64_t> drawn_seed = {});
-  // Joins the threads within the time of one sample. In a forked child it leaves everything as it
-  // is.
+  // Joins the threads within the time of one sample. In a forked child it does nothing.
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
   // Gives the next step. With `is_end` set there is none, because a source ended its epoch. With
-  // `is_lost` set, which only on_error=drop does, no sample of the step is left and it was dropped:
-  // so whoever counts steps or epochs sees it too. Throws BatchError (on_error=raise, or no sample
+  // `is_lost` set, which only on_error=drop does, no sample of the step is left and it was dropped;
+  // whoever counts steps or epochs has to see it. Throws BatchError (on_error=raise, or no sample
   // of the step is left), BudgetError, DeviceError, SourceError (nothing was fed), and what was
   // given to Feeds::fail(). `interrupted` is asked about every 50 ms and when the step is ready;
   // when it answers true, run() returns nothing, and no step is lost.
@@ -48,12 +46,11 @@ class Pipeline {
   void schedule();
   // Goes on behind so many steps, which are not made. What was fed and not received is dropped.
   void skip(int64_t steps);
-  // Joins the threads and drops what was made ahead. The next run() starts again where the pipeline
-  // stands.
+  // Joins the threads and drops what was made ahead. The next run() starts them again.
   void stop();
 
   // What the user received so far, as JSON. restore() goes on after it, in constant time. It
-  // returns warnings or throws StateError: see Note [What a state goes on with].
+  // returns warnings or throws StateError: Note [What a state goes on with] (run/state.h).
   std::string state() const;
   std::vector<std::string> restore(const std::string& state, bool force);
 
@@ -61,7 +58,7 @@ class Pipeline {
   Feeds& feeds();
 
   const Plan& plan() const { return *plan_; }
-  // Also tells the settings in use, who decodes for a device and where workers run.
+  // Includes the settings in use, who decodes for a device and where workers run.
   std::string plan_in_words() const;
   const PipelineOptions& settings() const { return options_.settings; }  // in use
   uint64_t seed() const { return static_cast<uint64_t>(*settings().seed); }
@@ -69,15 +66,15 @@ class Pipeline {
   bool begins_epoch() const;  // whether the next step is the first of an epoch of the lead reader
   ReaderMeta reader_meta(const std::string& name) const;  // "": the lead reader
   // Samples that could not be made, by sample and operator: the last failure, and how often. Also
-  // batches that an operator failed for and that were dropped, by operator.
+  // dropped batches for which an operator failed, by operator.
   struct Quarantined {
     SampleFailure last;
     int64_t times = 0;
   };
   std::vector<Quarantined> quarantine() const;
-  // In words: the first failure that no exception told of, once.
+  // In words, once: the first failure that no exception told of.
   std::string take_notice() { return std::exchange(notice_, ""); }
-  // In words: what operators remark on samples that are good, each kind of remark once.
+  // In words: what operators remark on good samples, each kind of remark once.
   std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
   struct NodeTime {
     std::string op, name;
@@ -92,7 +89,7 @@ class Pipeline {
     std::string decoder;  // DecoderKind::name, "" where nothing is decoded for a device
   };
   Stats stats() const;
-  // Gives back memory of the host and of the device that nothing uses. Waits for the device's work.
+  // Gives back unused memory of the host and the device. Waits for the device's work.
   void trim();
 
  private:
@@ -113,8 +110,7 @@ class Pipeline {
   std::unique_ptr<HostPool> pool_;
   std::unique_ptr<Feeds> feeds_;
   std::vector<int64_t> cursors_;  // after the steps that the user received
-  // By the sample's index (0 without a reader, -1 for a batch) and operator, so that its size is
-  // bounded however long the run is.
+  // By index (0 without a reader, -1 for a batch) and operator, so that no long run makes it grow.
   std::map<std::pair<int64_t, std::string>, Quarantined> quarantine_;
   std::string notice_;
   std::vector<std::string> remarks_;

@@ -43,7 +43,7 @@ std::string argument_text(const Value& v) {
   return s.size() <= 60 ? s : "hash " + hex(hash64(s));
 }
 
-// The arguments of a node that are not the default. Those of a reader are in its order.
+// The arguments of a node that differ from their defaults. A reader's are in its order.
 Json arguments_json(const Plan& plan, int i) {
   const Node& n = plan.node(i);
   const OperatorType& type = *plan.checked(i).type;
@@ -51,7 +51,7 @@ Json arguments_json(const Plan& plan, int i) {
   if (type.reads) return j;
   for (const ArgumentInfo& a : type.arguments) {
     const auto given = n.arguments.find(a.name);
-    // By their texts, as an empty list may be one of floats or, from a saved graph, of integers.
+    // Compares texts, as an empty list may be one of floats or, from a saved graph, of integers.
     if (given != n.arguments.end() && to_string(given->second) != to_string(a.fallback))
       j[a.name] = argument_text(given->second);
   }
@@ -60,7 +60,7 @@ Json arguments_json(const Plan& plan, int i) {
   return j;
 }
 
-// Of the nodes that are used: the keys of random ones, the operators, and their arguments.
+// The used nodes: the keys of random ones, the operators, and their arguments.
 Json nodes_json(const Plan& plan) {
   Json chance = Json::object(), graph = Json::array(), arguments = Json::array();
   for (int i = 0; i < plan.size(); ++i) {
@@ -74,7 +74,7 @@ Json nodes_json(const Plan& plan) {
   return {{"chance", chance}, {"graph", graph}, {"arguments", arguments}};
 }
 
-// For example "key was 3, now it is 4".
+// "key was 3, now it is 4"
 std::string change(const std::string& what, const Json& then, const Json& now, const char* absent) {
   auto text = [&](const Json& side) {
     if (!side.contains(what)) return std::string(absent);

@@ -4,10 +4,10 @@
 // The state of a pipeline: what the user received, and what coming samples depend on.
 //
 // Note [What a state goes on with]
-// Unless it is forced, restoring refuses another order, that is other files, labels, key, shuffling
-// or end of the epoch; and another set of random operators, or another key of one. It always
-// refuses another number of shards where shards are contiguous. It warns of another explicit seed
-// (ranks have their own seeds and share a state), of other operators and of other arguments.
+// Unless forced, restoring refuses another order (that is, other files, labels, key, shuffling or
+// end of the epoch), another set of random operators, and another key of one. It always refuses
+// another number of shards if shards are contiguous. It warns of another explicit seed (ranks have
+// their own seeds and share a state), of other operators and of other arguments.
 #pragma once
 #include "run/plan/plan.h"
 
@@ -21,7 +21,7 @@ struct RestoredState {
   uint64_t seed;
   std::vector<std::string> warnings;
 };
-// Throws StateError as the note says, and when the text is not a state.
+// Throws StateError as the note says, and when the text is no state.
 RestoredState load_state(const std::string& text, const Plan& plan, uint64_t seed,
                          bool seed_is_drawn, bool force);
 

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the tests of this folder share: folders of small files, graphs over them, and a gate that
-// holds reads back.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -44,7 +41,7 @@ class SampleFolder {
   std::vector<std::string> names_;
 };
 
-// Adds readers.file over the folder, shuffled. Its outputs are the bytes and the index, as label.
+// readers.file over the folder, shuffled. Its outputs are the bytes and the index, as label.
 inline int add_shuffled_files(Graph& g, const SampleFolder& folder) {
   return g.add(
       {.op = "readers.file",
@@ -53,8 +50,7 @@ inline int add_shuffled_files(Graph& g, const SampleFolder& folder) {
            {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
 }
 
-// readers.file over the folder. The outputs are the index as label, the bytes cast to int32, and a
-// drawn number.
+// readers.file over the folder. Outputs: the index as label, the bytes as int32, and a draw.
 inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g;
   reader["files"] = folder.names();
@@ -67,7 +63,7 @@ inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   return g;
 }
 
-// readers.file over the folder. The outputs are the label and the bytes.
+// The same with the outputs label and bytes.
 inline Graph raw_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g = file_graph(folder, std::move(reader));
   g.outputs = {{0, 1}, {0, 0}};
@@ -82,7 +78,6 @@ inline std::vector<int32_t> labels(const Outputs& out) {
   for (size_t i = 0; i < out.batches[0].samples.size(); ++i) l.push_back(label(out, i));
   return l;
 }
-// The bytes of sample i in all outputs.
 inline std::string bytes_of(const Outputs& out, size_t i) {
   std::string s;
   for (const Batch& b : out.batches)

@@ -30,7 +30,7 @@ struct Gamma {
   bool is_below_one() const { return shape < 1; }
 };
 
-// A try to draw a number, and its logarithm. Has no branches.
+// A try to draw a number, and its logarithm. It has no branches.
 struct GammaTry {
   bool is_taken;
   double log;
@@ -53,8 +53,8 @@ inline double for_less(double log, uint32_t draw, double shape) {
   return (Num(log) + Num(exact::log_of_normal(inner_share(draw))) / Num(shape)).v;
 }
 
-// The logarithm of a draw. It takes three draws for each try, most often one try, and one more draw
-// where the shape is below 1.
+// The logarithm of a draw. Each try takes three draws, and most often one try is enough; a shape
+// below 1 takes one draw more.
 inline double log_of_gamma(Chance& chance, const Gamma& g) {
   for (;;) {
     const uint32_t first = chance.next(), second = chance.next(), third = chance.next();

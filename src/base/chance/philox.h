@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random numbers from a counter-based generator. Every draw depends on what it is for and on
-// nothing else: not on threads, batches, shards or earlier draws. Plain values; a Chance serves one
-// thread at a time.
+// nothing else: not on threads, batches, shards or earlier draws.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -21,7 +20,6 @@ struct Words {
   uint32_t w[4];
 };
 
-// Constants of Philox 4x32.
 inline constexpr int kPhiloxRounds = 10;
 inline constexpr uint32_t kPhiloxFactors[] = {0xd2511f53, 0xcd9e8d57};
 inline constexpr uint32_t kPhiloxSteps[] = {0x9e3779b9, 0xbb67ae85};  // of the key
@@ -52,8 +50,6 @@ STOKER_HD inline float below(float x) {
 }
 
 }  // namespace detail
-
-// What distributions make of draws. Pure functions.
 
 // lo + (hi - lo) draw / 2^32, rounded to float. Never hi, unless lo is hi. Requires: lo <= hi, and
 // both are finite.
@@ -91,7 +87,7 @@ class Chance {
         position_(static_cast<uint64_t>(position)),
         child_(child) {}
 
-  // Draw number `draw`. Leaves the cursor where it is.
+  // Draw number `draw`. The cursor stays where it is.
   STOKER_HD uint32_t bits(uint64_t draw) const { return block(draw / 4).w[draw % 4]; }
   // Draws 4 n to 4 n + 3: the cheapest way to get many.
   STOKER_HD Words block(uint64_t n) const { return philox(counter(n), key_); }

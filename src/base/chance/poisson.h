@@ -28,8 +28,8 @@ STOKER_HD inline double log_of_factorial(double k) {
 
 // Element `number` of a tensor has the blocks 16 number to 16 number + 15 of draws. Below a mean of
 // 10, the first draw is looked up in the distribution. From there on, a try takes two draws
-// (Hörmann: The transformed rejection method for generating Poisson random variables; 1993); after
-// 32 tries, of which more than 9 in 10 succeed, it is the mean. Requires: mean > 0.
+// (Hörmann: The transformed rejection method for generating Poisson random variables; 1993). More
+// than 9 in 10 tries succeed; after 32 that fail, the result is the mean. Requires: mean > 0.
 [[gnu::noinline]] STOKER_HD inline double poisson_of(const Chance& chance, int64_t number,
                                                      double mean) {
   using exact::Num;

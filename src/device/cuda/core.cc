@@ -12,7 +12,7 @@ namespace stoker::cuda {
 
 namespace {
 
-// Whether the GPU does no more work for this process after this error.
+// Whether the GPU will do no more work for this process.
 bool is_for_good(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
@@ -31,7 +31,7 @@ bool is_for_good(cudaError_t error) {
   }
 }
 
-// Functions of the driver itself. The runtime finds them, so nothing is linked with the driver.
+// The driver's own functions. The runtime finds them, so nothing is linked with the driver.
 struct Driver {
   decltype(&cuCtxGetCurrent) get_current = nullptr;
   decltype(&cuCtxSetCurrent) set_current = nullptr;

@@ -8,7 +8,7 @@
 // (hundreds of MB of its memory) only when something is made on it here. A thread gets back the
 // context that it had, even if it had none. Calls are made in the relaxed mode of stream capture:
 // in the default mode they would fail, and spoil the graph, while anyone in the process captures
-// one. An event that cannot be asked because of a capture counts as not reached yet.
+// one. An event that cannot be queried because of a capture counts as not reached yet.
 //
 // Note [After a fork]
 // A child cannot use the parent's GPU, and a lock may be held by a thread that does not exist in
@@ -31,8 +31,7 @@ namespace stoker::cuda {
 // Whether a stream capture caused this error.
 bool is_of_capture(cudaError_t error);
 
-// Makes this GPU the calling thread's current one while the object lives, then restores what was
-// there before: Note [Guests of the process].
+// Makes this GPU the thread's current one while this lives: Note [Guests of the process].
 class Current {
  public:
   explicit Current(int index);
@@ -69,16 +68,14 @@ class Core {
 
   // Throws DeviceError for anything but success: Note [Failures of a GPU].
   void require(cudaError_t error, std::string_view doing) const;
-  // To be called after each piece of work. With STOKER_SYNC=1 it waits for the work, so that a
-  // failure is thrown here.
+  // To be called after each piece of work. With STOKER_SYNC=1 it waits, and throws what failed.
   void enqueued(cudaStream_t stream, std::string_view work, std::string_view stream_name) const;
 
   // Null when the limit does not allow it, or the GPU has no memory left.
   void* try_allocate(size_t bytes, cudaStream_t stream);
   void free(void* p, cudaStream_t stream) noexcept;
-  // Frees memory that someone may still use, nobody knows until when. The memory is kept, and
-  // counts as in use, until trim(). Only trim() may make the host wait for the whole GPU, which
-  // would spoil a capture under way.
+  // Frees memory that someone may use for an unknown time. It is kept, and counts as in use, until
+  // trim(): making the host wait for the whole GPU here would spoil a capture under way.
   void park(void* p) noexcept;
   // Null when the system does not give it.
   void* try_pin(size_t bytes);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code that calls the CUDA runtime, against the stand-in of fake_testing.h. It shows nothing
-// about GPUs.
+// The code that calls the CUDA runtime, against the stand-in of fake_testing.h.
 #include "device/cuda/cuda.h"
 
 #include <cstdlib>
@@ -22,7 +21,7 @@ using namespace std::string_literals;
 
 std::string missing() { return find_cuda_devices().missing; }
 
-// The calls since the last call of this function.
+// The calls since this function was called last.
 std::vector<std::string> new_calls() { return std::exchange(fake::cuda().calls, {}); }
 
 using Calls = std::vector<std::string>;

@@ -75,7 +75,6 @@ cudaError_t noted(const std::string& function, int device = -1) {
   return e;
 }
 
-// Streams, events and pools are handles that know their device.
 struct Handle {
   int device;
 };

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for the CUDA library: host memory, work that is done when it is enqueued, and a record
-// of the calls. It shows nothing about GPUs. It shows whether the code above it calls what it
-// should, in order and with the right GPU, and gives everything back. Any thread may call its
+// of the calls. It shows nothing about GPUs. It shows whether the code above it makes the right
+// calls, in order and on the right GPU, and gives everything back. Any thread may call its
 // functions; the record is for one thread at a time.
 #pragma once
 #include <cuda.h>
@@ -33,8 +33,7 @@ struct Cuda {
   inline static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::set<int> contexts;  // devices that have one
   std::set<int> busy;  // devices that give none
-  // Someone captures a graph. What others then do outside the relaxed mode fails and spoils the
-  // graph.
+  // Someone captures a graph. What others then do outside the relaxed mode fails and spoils it.
   bool is_capturing = false, is_spoilt = false;
   std::set<uintptr_t> captured;  // streams
   std::function<void(const std::string& function)> on_call;
@@ -48,17 +47,16 @@ struct Cuda {
   // Work waits until run_all(), or until someone waits for a stream.
   bool waits = false;
   std::deque<std::function<void()>> waiting;
-  // The streams of the last cudaEventRecord and cudaStreamWaitEvent.
   uintptr_t recorded_on = 0, waited_on = 0;
 
   int count(const std::string& call) const;
 };
 
 Cuda& cuda();
-// Does `work` now or, where work waits, later.
+// Does `work` now or, if `waits`, later.
 void enqueue(std::function<void()> work);
 void run_all();
-// Restores the first state. Requires: nothing exists.
+// Restores the initial state. Requires: nothing exists.
 void reset();
 
 }  // namespace stoker::fake

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What NVIDIA's own libraries need of a GPU behind device/device.h. Thread-safe.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -9,7 +7,8 @@
 
 namespace stoker {
 
-// Work that is enqueued on it runs in the stream's order. Requires: the stream is of such a device.
+// The stream as NVIDIA's own libraries want it. Work that is enqueued on it runs in the stream's
+// order. Requires: the stream is of device/cuda. Thread-safe.
 cudaStream_t native_stream(const Stream& stream);
 
 }  // namespace stoker

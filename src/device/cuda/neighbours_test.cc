@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code that calls the CUDA runtime, beside others in the process, against the stand-in of
-// fake_testing.h: Notes [Guests of the process], [After a fork].
+// The code that calls the CUDA runtime, beside others in the process, against the stand-in: Notes
+// [Guests of the process], [After a fork].
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,8 +142,8 @@ TEST_F(CudaNeighbours, WhatCannotBeOrderedIsNotGivenOutAgain) {
   EXPECT_EQ(let_go(consumer.name()), 8u) << "this one goes when the device does";
 }
 
-// Forks while this thread holds the runtime's lock, as another thread may. Shows that a child that
-// lets go of everything ends, without any call.
+// Forks while this thread holds the runtime's lock, as another thread may. A child that lets go of
+// everything must end, without making any call.
 TEST_F(CudaNeighbours, AChildLeavesTheParentsThingsAsTheyAre) {
   auto stream = device(0).make_stream("s");
   auto event = device(0).make_event();

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the CUDA code share: a check that nothing is left in the stand-in, and consumers
-// with streams.
+// For tests of the CUDA code: a check that nothing is left in the stand-in, and consumers.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Compares api.h with NVML's own header.
 #include <cstddef>
 
 #include <nvml.h>

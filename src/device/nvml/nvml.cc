@@ -21,7 +21,7 @@ constexpr const char* kSystemName = "libnvidia-ml.so.1";
 constexpr int kMostCpus = 1024;  // the most that NVML is asked for
 constexpr int kCpusInWord = sizeof(unsigned long) * CHAR_BIT;
 
-// The name of the first function that the library lacks, or "" when it has all.
+// The name of the first function that the library lacks, or "" if it has all.
 std::string take(nvml::Functions& call, const Nvml::Symbol& symbol) {
 #define STOKER_NVML_TAKE(result, member, name, parameters) \
   call.member = reinterpret_cast<decltype(call.member)>(symbol(#name));
@@ -42,7 +42,6 @@ std::vector<int> cpus_of(const unsigned long* words, int count) {
   return cpus;
 }
 
-// Asks for the facts of one GPU and notes what the driver does not tell.
 class Question {
  public:
   Question(const nvml::Functions& call, nvml::DeviceHandle device) : call_(call), device_(device) {}

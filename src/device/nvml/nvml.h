@@ -27,7 +27,6 @@ struct GpuFacts {
 // Thread-safe. Does not throw for what is missing.
 class Nvml {
  public:
-  // Gives the address of a function of an open library, or null.
   using Symbol = std::function<void*(const char*)>;
 
   // Opens the library that the environment variable STOKER_NVML names, or else the system's
@@ -38,7 +37,7 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Why it tells nothing, with the versions found and needed. "" where it works.
+  // Why it tells nothing, with the versions found and needed; "" where it works.
   const std::string& missing() const { return missing_; }
   // The status of its start. Empty where the library is missing or lacks a function.
   std::optional<nvml::Status> status() const { return status_; }
@@ -47,7 +46,7 @@ class Nvml {
   std::optional<std::string> driver() const;
   // The newest CUDA version that the driver supports: 13010 is 13.1.
   std::optional<int> cuda() const;
-  // How many GPUs it sees, whether or not this process may use them.
+  // How many GPUs it sees, whether this process may use them or not.
   std::optional<int> gpus() const;
   // Facts of the GPU at this place ("0000:65:00.0"). A GPU in MIG mode tells none, because a CUDA
   // device is only a part of it then.

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the stand-in for NVML tells.
 #pragma once
 #include <map>
 #include <string>

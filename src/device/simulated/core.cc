@@ -86,7 +86,8 @@ std::shared_ptr<simulated::Lane> SimulatedDevice::Core::make_lane(std::string na
   lane->id = static_cast<int>(lanes.size());
   lanes.push_back(lane);
   // Whatever is still to come comes after all that a lane did which is gone, as the host has seen
-  // that (~SimulatedStream). So its place is free, and clocks are no longer than lanes at a time.
+  // that (~SimulatedStream). So its place is free, and clocks never need more entries than there
+  // are lanes at a time.
   auto place = std::ranges::find_if(places, [](const Place& p) { return p.lane.expired(); });
   if (place == places.end()) place = places.emplace(place);
   place->lane = lane;

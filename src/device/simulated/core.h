@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the streams, events and buffers of one simulated device share. Thread-safe where no mutex is
-// required.
+// What streams, events and buffers of a device share. Thread-safe unless it requires a mutex.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -21,14 +20,14 @@ namespace simulated {
 
 struct Lane;
 
-// Work that failed. Guarded by SimulatedDevice::Core::mutex.
+// Work that failed. Core::mutex guards this and the two below it.
 struct Failure {
   std::string text;
   int more = 0;  // later failures on the same stream, or on those that waited for it
   bool is_told = false;
 };
 
-// What an event records. Guarded by SimulatedDevice::Core::mutex.
+// What an event records.
 struct Signal {
   bool is_reached = false;
   int64_t at_ns = 0;
@@ -37,7 +36,7 @@ struct Signal {
   std::shared_ptr<Lane> lane;  // the lane that reaches it; null once it is reached
 };
 
-// One thing that a stream's thread does. The order is: wait, sleep, run, reach.
+// One thing that a stream's thread does. It waits, sleeps, runs and reaches, in this order.
 struct Op {
   std::string what = {};
   std::function<void()> run = {};
@@ -46,7 +45,7 @@ struct Op {
   bool is_on_device = false;  // a copy or launch, which is left out after a failure
 };
 
-// A stream without its thread. Buffers keep it alive. Guarded by SimulatedDevice::Core::mutex.
+// A stream without its thread. Buffers keep it alive.
 struct Lane : std::enable_shared_from_this<Lane> {
   std::string name;
   int id = 0;  // unlike those of all other lanes
@@ -54,8 +53,8 @@ struct Lane : std::enable_shared_from_this<Lane> {
   int64_t end_ns = 0;
   Past past;
   std::deque<Op> queue;
-  // `failure` is the first failure, here or in what this lane waited for, that no event carries
-  // yet. `recorded` is the last one that an event carries.
+  // `failure`: the first one, here or in what this lane waited for, that no event carries yet.
+  // `recorded`: the last one that an event carries.
   std::shared_ptr<Failure> failure, recorded;
   bool is_stopping = false;
   bool is_over = false;  // the thread has ended
@@ -87,8 +86,8 @@ struct SimulatedDevice::Core {
   const SimulatedOptions options;
   const int index;
   const std::string name;
-  // Guards lanes, signals and failures as well. Neither the work of streams nor the hooks below are
-  // called under it, because they use the device.
+  // Guards lanes, signals and failures as well. The work of streams and the hooks below use the
+  // device, so they are not called under it.
   mutable Mutex mutex;
   ConditionVariable changed;  // a queue, a signal, or a lane that stops
   SimulatedMemory memory STOKER_GUARDED_BY(mutex);
@@ -102,7 +101,7 @@ struct SimulatedDevice::Core {
   int64_t latest_ns STOKER_GUARDED_BY(mutex) = 0;
   Past host_past STOKER_GUARDED_BY(mutex);
   std::deque<TimelineEntry> entries STOKER_GUARDED_BY(mutex);
-  // Those that were not reported yet, and others.
+  // Those that were not reported yet, and some that were.
   std::vector<std::shared_ptr<Failure>> failures STOKER_GUARDED_BY(mutex);
   int64_t counts[kDeviceCalls] STOKER_GUARDED_BY(mutex) = {};  // by DeviceCall
   int64_t pageable_copies STOKER_GUARDED_BY(mutex) = 0;
@@ -115,7 +114,6 @@ struct SimulatedDevice::Core {
   // Begins the lane's next piece of work, in the form that errors and checks of the order use.
   // Valid until the next one begins.
   Actor actor(Lane& lane, const std::string& doing) STOKER_REQUIRES(mutex);
-  // Takes `ns` of the lane's virtual time.
   void take_time(Lane& lane, std::string_view what, int64_t ns) STOKER_REQUIRES(mutex);
   void note(std::string_view what, const std::string& where, int64_t start, int64_t end)
       STOKER_REQUIRES(mutex);
@@ -126,12 +124,12 @@ struct SimulatedDevice::Core {
   // The lane of a stream that exists. Throws DeviceError when there is none.
   std::shared_ptr<Lane> foreign(ForeignStream stream) const STOKER_REQUIRES(mutex);
   void host_saw(const Signal& signal) STOKER_REQUIRES(mutex);
-  // The faults that are to hit the work that is being enqueued.
+  // The faults that will hit the work that is being enqueued.
   Fault take_fault(DeviceCall work) STOKER_REQUIRES(mutex);
-  // The same for a copy or launch. Throws DeviceError where it is refused.
+  // Throws DeviceError where the copy or launch is refused.
   Fault take_fault(DeviceCall work, const std::string& what) STOKER_REQUIRES(mutex);
   void keep_failure(Lane& lane, std::string text) STOKER_REQUIRES(mutex);
-  // The same for work of no stream. It is reported only by throw_untold().
+  // Keeps that of work of no stream. Only throw_untold() reports it.
   std::shared_ptr<Failure> keep_failure(std::string text) STOKER_REQUIRES(mutex);
   // Does nothing for null.
   void throw_failure(const std::shared_ptr<Failure>& failure) const STOKER_REQUIRES(mutex);
@@ -146,7 +144,6 @@ struct SimulatedDevice::Core {
   void synchronize(Lane& lane) STOKER_EXCLUDES(mutex);
   void free_on(Lane& lane, void* p) STOKER_EXCLUDES(mutex);
   void scribble(void* p, size_t bytes) STOKER_EXCLUDES(mutex);
-  // Calls one of the hooks above, if it is set.
   void tell(std::function<void()> Core::* hook) const STOKER_EXCLUDES(mutex);
 
  private:

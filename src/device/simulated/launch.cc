@@ -20,8 +20,7 @@ constexpr int kOrders = 8;  // orders of the threads, one of which is chosen for
 struct Freer {
   void operator()(std::byte* p) const { std::free(p); }
 };
-// Memory of the exact size, so that AddressSanitizer knows where it ends. Null when no bytes are
-// asked for.
+// Memory of the exact size, so that AddressSanitizer knows where it ends. Null for 0 bytes.
 std::unique_ptr<std::byte, Freer> shared_memory(size_t bytes) {
   void* p = nullptr;
   if (bytes > 0 && posix_memalign(&p, 128, bytes) != 0) throw std::bad_alloc();

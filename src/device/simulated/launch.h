@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A launch of a block program on a simulated device. A value; immutable.
+// A launch of a block program on a simulated device.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +11,8 @@
 
 namespace stoker {
 
-// Keeps its own copy of the program. Calling it runs all blocks. The seed shuffles the order of
-// blocks and of the threads within each phase. Each block begins with shared memory full of
-// SimulatedDevice::kFresh.
+// Keeps its own copy of the program. Calling it runs all blocks. The seed shuffles the blocks and
+// the threads of each phase. Each block begins with shared memory full of SimulatedDevice::kFresh.
 class SimulatedLaunch {
  public:
   SimulatedLaunch(const BlockProgram& program, const Grid& grid, uint64_t seed);

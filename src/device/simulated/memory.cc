@@ -69,7 +69,7 @@ bool SimulatedMemory::is_pinned(const void* p, size_t bytes) const {
 
 void* SimulatedMemory::allocate(size_t bytes, const Actor& actor) {
   void* p = nullptr;
-  // Has the exact size, so that AddressSanitizer knows where it ends.
+  // Of the exact size, so that AddressSanitizer knows where it ends.
   if (posix_memalign(&p, kAlign, std::max<size_t>(bytes, 1)) != 0)
     throw BudgetError(actor.what + ": the system has no " + bytes_in_words(bytes) +
                       " left for a simulated device");
@@ -84,7 +84,7 @@ void* SimulatedMemory::allocate(size_t bytes, const Actor& actor) {
   return p;
 }
 
-// The allocation that holds the byte at p, or end() when none does.
+// The allocation that holds the byte at p, or end().
 SimulatedMemory::Allocations::iterator SimulatedMemory::find(const void* p) {
   auto it = allocations_.upper_bound(address(p));
   if (it == allocations_.begin()) return allocations_.end();

@@ -15,8 +15,8 @@
 
 namespace stoker {
 
-// Piece of work number `step` of a stream. A number may go on from a stream that is gone to a later
-// one (Core::make_lane).
+// Piece of work number `step` of a stream. A later stream may take over the number of one that is
+// gone, and go on with its steps (Core::make_lane).
 struct Moment {
   int stream = 0;
   int64_t step = 0;
@@ -53,12 +53,10 @@ class SimulatedMemory {
   bool has_room(size_t bytes) const { return bytes <= usage_.limit - usage_.in_use; }
   // Requires: has_room(bytes). Throws BudgetError when the system has no memory.
   void* allocate(size_t bytes, const Actor& actor);
-  // Checks that [p, p + bytes) is device memory that the actor may read or write now. Notes the
-  // use.
+  // Checks that the actor may now read or write the device memory [p, p + bytes). Notes the use.
   void use(const void* p, size_t bytes, bool writes, const Actor& actor);
   // Checks that none of these bytes is device memory.
   void expect_host(const void* p, size_t bytes, const Actor& actor) const;
-  // Whether all of these bytes are pinned host memory.
   bool is_pinned(const void* p, size_t bytes) const;
   // Pins host memory. Null when `limit` does not allow it or the system has none.
   void* try_pin(size_t bytes, size_t limit);
@@ -66,8 +64,7 @@ class SimulatedMemory {
   // Nobody may use the memory from now on. Returns its size, for scribble().
   size_t free(void* p, const Actor& actor);
 
-  // Fills and poisons freed memory. Any thread may call it once the stream that frees has come to
-  // it.
+  // Fills and poisons freed memory. Any thread may call it after the stream has come to the free.
   static void scribble(void* p, size_t bytes);
   // Called after scribble(): the memory may go back to the system.
   void retire(void* p);

@@ -31,8 +31,7 @@ class SimulatedEvent final : public Event {
   bool query() const override {
     MutexLock lock(core_->mutex);
     if (!signal_) return true;
-    // The order is known from now on. The virtual clock must not move, as polling follows real
-    // time.
+    // The order is known from now on. The virtual clock stays, as polling follows real time.
     if (signal_->is_reached) core_->host_past.merge(signal_->past);
     return signal_->is_reached;
   }

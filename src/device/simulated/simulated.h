@@ -6,19 +6,18 @@
 //
 // Note [Virtual clock]
 // Every piece of work has a virtual duration: a copy takes its bytes divided by the bandwidth, a
-// launch or call takes its cost. It starts at the latest of these: the end of the work before it on
-// its stream, the events that its stream waited for, and the host's clock when it was enqueued.
-// add_host_work() and waiting move the host's clock. All this is computed when work is enqueued, so
-// it shows how stages overlap, is the same in every run, and does not depend on real time.
+// launch or call takes its cost. It starts as soon as the work before it on its stream has ended,
+// the events that its stream waited for are reached, and the host's clock has come to the moment
+// when it was enqueued. add_host_work() and waiting move the host's clock. All this is computed
+// when work is enqueued, so it shows how stages overlap and is the same in every run.
 //
 // Note [What the simulated device finds]
 // Copies that reach outside an allocation, use freed memory or have the wrong direction. Copies and
 // frees that no event or wait of the host orders after the allocation, or after another stream's
-// copy of the same bytes. Double frees. Memory is filled with kFresh when it is allocated; when it
-// is freed it is filled with kFreed and poisoned, so AddressSanitizer sees what block programs
-// access. Streams are threads, so ThreadSanitizer sees unordered work that runs at the same time;
-// injected delays provoke that. The seed shuffles the order of threads, blocks and phases of a
-// launch.
+// copy of the same bytes. Double frees. Allocated memory is filled with kFresh; freed memory is
+// filled with kFreed and poisoned, so AddressSanitizer sees what block programs access. Streams are
+// threads, so ThreadSanitizer sees unordered work that runs at the same time; injected delays
+// provoke that. The seed shuffles the order of threads, blocks and phases of a launch.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -41,7 +40,7 @@ struct SimulatedOptions {
   std::string pci_bus_id;
 };
 
-// The calls that faults are counted by. kAllocate is for the device's memory, kPin for the host's.
+// The calls by which faults are counted. kAllocate is of the device's memory, kPin of the host's.
 enum class DeviceCall : uint8_t { kAllocate, kPin, kCopy, kLaunch };
 inline constexpr int kDeviceCalls = 4;
 
@@ -67,38 +66,33 @@ class SimulatedDevice final : public Device {
   void check() override;
   void trim() override { ++trims_; }  // keeps nothing to trim
 
-  // How foreign code names this stream of a simulated device while it exists. Tests play the
-  // consumer on it. Throws DeviceError when the stream is of another kind.
+  // How foreign code, as which a test may act, names this stream while it exists. Throws
+  // DeviceError when the stream is of another kind.
   static ForeignStream foreign(const Stream& stream);
 
   // The nth such work enqueued from now on fails (n counts from 1). An allocation throws
   // DeviceError at once, other work fails on its stream.
   void fail(DeviceCall what, int64_t nth);
-  // The nth such work from now on is refused when it is asked for. For memory there is no room, the
-  // others throw DeviceError.
+  // The nth such work from now on is refused when it is asked for: there is no room for memory,
+  // other work throws DeviceError.
   void refuse(DeviceCall what, int64_t nth);
-  // The nth such work from now on takes longer: on the virtual clock by `virtual_ns`, and really by
-  // `real`.
+  // The nth such work from now on takes longer, on the virtual clock and really.
   void delay(DeviceCall what, int64_t nth, int64_t virtual_ns, std::chrono::microseconds real = {});
   // From now on each stream pauses for up to `most` before any work, as the seed decides, so that
-  // streams overtake each other and the host. This takes real time but none of the virtual clock.
+  // streams overtake each other and the host. The virtual clock does not see it.
   void delay_all(uint64_t seed, std::chrono::microseconds most);
-  // Forgets the faults and delays that are still to come, and the failures that were not reported
-  // yet. Returns how many faults these were.
+  // Forgets coming faults and delays, and unreported failures. Returns how many faults there were.
   int forget_faults();
-  // From now on a thread that is about to pin or unpin host memory calls this first, because a
-  // GPU's driver may wait there for enqueued work. An empty function ends this.
+  // A thread that is about to pin or unpin host memory, or to wait for a stream, calls the callback
+  // first, because a GPU's driver may wait there for enqueued work. An empty function ends this.
   void on_pinning(std::function<void()> callback);
-  // The same for a thread that is about to wait for a stream.
   void on_synchronize(std::function<void()> callback);
 
-  // Makes the host busy for `ns` of virtual time.
   void add_host_work(std::string_view name, int64_t ns);
   int64_t host_now() const;  // the host's clock
   int64_t virtual_now() const;  // the end of all work enqueued so far
   std::vector<TimelineEntry> timeline() const;
-  // The number of copies so far from or to host memory that is not pinned. For each of them a GPU's
-  // driver may make the caller wait.
+  // How many copies used host memory that is not pinned, for which a GPU's driver may wait.
   int64_t pageable_copies() const;
   int trims() const { return trims_; }  // so far
 
@@ -109,8 +103,7 @@ class SimulatedDevice final : public Device {
   std::atomic<int> trims_{0};
 };
 
-// Makes devices() return `count` simulated devices. Earlier ones live on for those who still hold
-// them.
+// Makes devices() return `count` simulated devices. Earlier ones stay for those who hold them.
 void use_simulated_devices(int count, const SimulatedOptions& options = {});
 
 }  // namespace stoker

@@ -15,8 +15,7 @@
 
 namespace stoker {
 
-// Reverses the values of each block. This is right only if all threads have written `shared` before
-// any of them reads it.
+// Reverses the values of each block, provided all threads write `shared` before any reads it.
 struct ReverseInBlocks {
   static constexpr int kPhases = 2;
   int* data;
@@ -268,7 +267,7 @@ TEST(SimulatedDevice, DisjointPartsNeedNoOrder) {
   b->synchronize();
 }
 
-// It goes on with the numbers of the stream that is gone, and others have seen all of those.
+// The new stream takes over the number of one that is gone, of which others have seen all work.
 TEST(SimulatedDevice, UseBehindAStreamThatFollowsAnotherNeedsAnEvent) {
   SimulatedDevice device;
   auto other = device.make_stream("other");

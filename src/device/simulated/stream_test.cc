@@ -27,8 +27,7 @@ struct ThrowAt {
 
 namespace {
 
-// Each stream's call ends only when the other's call runs, so the streams overlap. An event orders
-// them.
+// Each stream's call ends only when the other's call runs, so the streams overlap.
 TEST(SimulatedDevice, StreamsOverlapAndOrderByEventsOnly) {
   SimulatedDevice device;
   auto a = device.make_stream("a"), b = device.make_stream("b");
@@ -248,7 +247,6 @@ TEST(SimulatedDevice, RefusalsAreAtOnce) {
   stream->synchronize();
 }
 
-// Two streams take turns, ordered by events.
 TEST(SimulatedDevice, DelaysOfAllWorkChangeNoOrderThatEventsMake) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     SimulatedDevice device;
@@ -348,8 +346,7 @@ TEST(SimulatedDevice, DestroyingAStreamFinishesItsWork) {
   EXPECT_EQ(ran, 200);
 }
 
-// Iterations over three streams with faults and delays, to find hangs and, by ThreadSanitizer,
-// races.
+// Iterations over three streams with faults and delays, to find hangs and races (ThreadSanitizer).
 TEST(SimulatedDevice, ManyIterationsWithFaultsEnd) {
   constexpr int kDepth = 3, kIterations = 150, kInts = 256;
   struct Slot {

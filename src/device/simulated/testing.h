@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the tests of the simulated device share.
 #pragma once
 #include <string>
 #include <string_view>

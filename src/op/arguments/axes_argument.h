@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The arguments `axes` and `axis_names` of operators without blocks.
 #pragma once
 #include <optional>
 
@@ -10,9 +8,9 @@
 
 namespace stoker {
 
-// The axes by letter of the layout where `names` is given, else by number, where negative ones
-// count from the end. Throws WrongCall where an axis is missing or named twice. Requires: the rank
-// of `in` is known.
+// For operators without blocks: the axes by letter of the layout if `names` is given, else by
+// number, where negative ones count from the end. Throws WrongCall where an axis is missing or
+// named twice. Requires: the rank of `in` is known.
 Small<int> axes_asked(const Small<int>& numbers, const std::optional<Layout>& names,
                       const TensorType& in);
 

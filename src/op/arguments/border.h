@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies beyond the edges of a tensor, as arguments name it: also by the names that OpenCV and
-// others use. Constants.
+// What lies beyond the edges of a tensor, by the names of arguments, of OpenCV and of others.
 #pragma once
 #include <utility>
 

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The arguments of filter, and its windows.
 #pragma once
 #include "kernels/neighbourhood/border.h"
 #include "op/arguments/border.h"

@@ -16,7 +16,7 @@ std::vector<int64_t> permutation(Chance& chance, int64_t n) {
   return order;
 }
 
-// How many shares the mixed label has; -1: that is not known yet. Throws WrongCall.
+// How many shares the mixed label has, -1 while that is not known. Throws WrongCall.
 int64_t MixingArguments::class_count(const TensorType& label) const {
   const int64_t known = num_classes.value_or(-1);
   if (info(label.dtype).is_float) {

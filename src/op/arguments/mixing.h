@@ -25,8 +25,8 @@ struct EnumNames<Partner> {
   static constexpr const char* kNames[] = {"roll", "flip", "permute"};
 };
 
-// Draws that concern the whole batch are those of its first sample, from a place on that the draws
-// for the sample itself do not reach.
+// What concerns the whole batch draws from its first sample, from a place on that the draws for the
+// sample itself do not reach.
 inline constexpr uint64_t kSharedDraws = uint64_t{1} << 40, kOrderDraws = uint64_t{1} << 41;
 inline Chance shared_chance(const Chance& first, uint64_t from) {
   Chance c = first;
@@ -34,7 +34,7 @@ inline Chance shared_chance(const Chance& first, uint64_t from) {
   return c;
 }
 
-// A permutation of n numbers, each as likely as others (Fisher and Yates). Takes 2 (n - 1) draws.
+// A permutation of n numbers, all equally likely (Fisher and Yates). Takes 2 (n - 1) draws.
 std::vector<int64_t> permutation(Chance& chance, int64_t n);
 
 struct MixingArguments {
@@ -43,19 +43,19 @@ struct MixingArguments {
   ShareFor mode = ShareFor::kBatch;
   Partner partner = Partner::kRoll;
 
-  // The rule for types. Throws WrongCall.
+  // Checks the types. Throws WrongCall.
   void check(Checker& c) const;
   // By sample: the number of its partner.
   std::vector<int64_t> partners(std::span<const BatchItem> items) const;
   // Where sample i draws from: its own place, or that of the batch.
   Chance chance_of(std::span<const BatchItem> items, size_t i) const;
-  // The next draw of a share. It is 1, where nothing is mixed, unless it happens by `probability`.
+  // The next draw of a share: 1, with which nothing is mixed, except with `probability`.
   double draw_share(Chance& chance) const;
   // The mixture of the labels of item i, whose data is on the host, and of its partner.
   MixShares mix_labels(std::span<const BatchItem> items, size_t i, size_t partner, float own) const;
 
  protected:
-  // The types of all outputs, and the rules for values. Throws WrongCall.
+  // Sets the types of all outputs and checks values. Throws WrongCall.
   void infer_mixed(BatchInference& b) const;
 
  private:

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What dilate and erode share: arguments and rules.
 #pragma once
 #include <array>
 

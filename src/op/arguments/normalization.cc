@@ -117,7 +117,7 @@ void normalize_on_cpu(std::span<const NormalizedSample> samples, Arena& scratch)
   if (n == 0) return;
   int64_t count = 0;
   for (const NormalizedSample& s : samples) count += s.in.shape.volume() / n;
-  // Adds what `of_sample` puts into its view for each sample.
+  // Adds, for each sample, what `of_sample` puts into its view.
   std::vector<double> part(static_cast<size_t>(n));
   const View to = View::dense(part.data(), DType::kFloat64, Shape{n});
   const auto add_up = [&](const auto& of_sample) {
@@ -132,7 +132,7 @@ void normalize_on_cpu(std::span<const NormalizedSample> samples, Arena& scratch)
   if (!first.mean)
     sums = add_up(
         [&](const NormalizedSample& s, const bool* flags) { sum(s.in, flags, to, scratch); });
-  // The centres of a sample's groups, which differ between samples where they were given.
+  // The centres of a sample's groups. They differ between samples if they were given.
   const auto centres = [&](const NormalizedSample& s) {
     std::vector<double> all;
     for (const double x : sums)

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// How groups of elements are normalised: arguments and rules.
 #pragma once
 #include <array>
 #include <vector>
@@ -12,8 +10,8 @@
 
 namespace stoker {
 
-// Elements whose positions differ only along the reduced axes are a group. A position of a group is
-// that of its elements with 0 for each reduced axis.
+// Elements whose positions differ only along the reduced axes are a group. A group's position is
+// that of its elements, with 0 for each reduced axis.
 struct Normalization {
   std::optional<Small<int>> axes;
   std::optional<Layout> axis_names;
@@ -28,21 +26,20 @@ struct Normalization {
   // Which axes of `in` are reduced. Throws WrongCall where an axis is missing or named twice, or
   // where the mean or the deviation has another shape. Requires: the rank is known.
   std::array<bool, kMaxRank> reduced(const TensorType& in) const;
-  // The positions of the groups that have elements in a window of `in`.
+  // The positions of the groups that have elements in this window of `in`.
   Window groups(const TensorType& in, const Window& window) const;
-  // The window of the input with all that the elements in the window `wanted` need.
   Window needed(const TensorType& in, const Window& wanted) const;
 };
 
-// For each axis how many groups further the next element is, among those groups.
+// By axis: how many groups further the next element is, among those groups.
 Shape step_between(const Window& groups, const std::array<bool, kMaxRank>& reduced);
-// The number for each of the groups.
+// One number for each of the groups.
 std::vector<float> numbers_of(const ShapedNumbers& given, const Window& groups);
 
-// Normalises what `out` shows. Requires: `in` covers needed() of it.
+// Normalises what `out` shows. Requires: `in` covers what needed() says.
 void normalize_on_cpu(const Normalization& how, const View& in, const View& out, Arena& scratch);
 
-// A sample of a batch whose groups go through all samples. Given numbers are one for all groups.
+// A sample of a batch whose groups go through all samples. Given numbers serve all groups.
 struct NormalizedSample {
   const Normalization& how;
   View in, out;  // whole

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The axes of operators that reduce: arguments and rules.
 #pragma once
 #include <array>
 
@@ -20,7 +18,6 @@ struct ReducedAxes {
   std::array<bool, kMaxRank> flags(const TensorType& in) const;
   // The type of the output; an unknown rank stays unknown.
   TensorType reduced_type(const TensorType& in, DType dtype) const;
-  // The window of the input that the window `wanted` of the output needs.
   Window needed(const TensorType& in, const Window& wanted) const;
 };
 

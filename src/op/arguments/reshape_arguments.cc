@@ -18,7 +18,7 @@ int64_t scaled(int64_t extent, float factor) {
   return static_cast<int64_t>(e);
 }
 
-// Sets the extent that was left open, and requires as many bytes as the input has, where all that
+// Sets the extent that was left open, and requires as many bytes as the input has, if all that
 // decides this is known.
 void fit(Shape& shape, DType dtype, const TensorType& in) {
   int open = -1;

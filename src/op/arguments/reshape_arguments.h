@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The arguments of reshape and reinterpret, and the type that they ask for.
 #pragma once
 #include <optional>
 
@@ -17,9 +15,9 @@ struct ReshapeArguments {
   std::optional<Layout> layout;
 
  protected:
-  // The type of the output as far as it is known when the graph is built. Throws WrongCall.
+  // The output's type as far as it is known when the graph is built. Throws WrongCall.
   TensorType asked(const Checker& c, DType dtype) const;
-  // The type of a sample's output, which has as many bytes as the input. Throws WrongCall.
+  // The output's type for a sample, with as many bytes as the input. Throws WrongCall.
   TensorType asked(const Inference& i, DType dtype) const;
 
  private:

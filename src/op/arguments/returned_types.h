@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments that say what a function of the user's returns.
+// Arguments that say what a function of the user's returns.
 #pragma once
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ struct ReturnedTypes {
   }
 
  private:
-  // One for all outputs, or one for each.
+  // The entry for output k. A list of one entry is for all outputs.
   template <class T>
   const T& entry(const char* argument, const std::vector<T>& list, int k) const {
     require(list.size() == 1 || list.size() == static_cast<size_t>(num_outputs), "argument '",

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which axes of an input lie in space, for operators that take any layout.
 #pragma once
 #include <vector>
 
@@ -10,7 +8,6 @@
 namespace stoker {
 
 inline constexpr int kMostSpatial = 3;
-// What the help of such an input says.
 inline constexpr const char* kSpatialInput =
     "1 to 3 axes of space, next to each other: all letters of the layout but C and F, whatever "
     "they "
@@ -19,7 +16,7 @@ inline constexpr const char* kSpatialInput =
     "arguments with a value for each frame.";
 
 // The axes that are neither channels nor frames, in their order. Throws WrongCall unless there are
-// 1 to kMostSpatial, next to each other, and frames only behind leading channels. Requires: the
+// 1 to kMostSpatial, next to each other, with frames only behind leading channels. Requires: the
 // rank is known.
 std::vector<int> spatial_axes(const TensorType& type);
 

@@ -14,10 +14,10 @@ namespace stoker {
 // Ranks and extents may be unknown. Throws WrongCall.
 TensorType broadcast(std::span<const TensorType> inputs);
 
-// The window of an input of shape `own` that goes into the window `wanted` of the result.
+// The window of an input of shape `own` that the window `wanted` of the result needs.
 Window part_for(const Window& wanted, const Shape& own);
 
-// How an input moves along the axes of a result of so many axes, in bytes: 0 where it is repeated.
+// How an input moves along the axes of a result of this rank, in bytes: 0 where it is repeated.
 // Requires: v covers what the result's window needs.
 Shape strides_along(const View& v, int rank);
 

@@ -14,7 +14,6 @@ bool is_float(DType t) { return info(t).is_float; }
 
 DType floating(DType t) { return is_float(t) ? t : DType::kFloat32; }
 
-// Makes the instructions of one term after the other.
 class Compiler {
  public:
   Compiler(const Expression& e, std::span<const DType> inputs) : e_(e), inputs_(inputs) {}
@@ -64,7 +63,7 @@ class Compiler {
       common = promoted(common, types_[t.operands[k]]);
     return common;
   }
-  // For example "uint8 + bool".
+  // "uint8 + bool"
   std::string in_words(const Expression::Term& t) const {
     const Word& word = kWords[t.word];
     const auto type = [&](int k) { return std::string(name_of(types_[t.operands[k]])); };
@@ -76,7 +75,7 @@ class Compiler {
     return word.operands == 1 ? word.text + type(0) : type(0) + " " + word.text + " " + type(1);
   }
 
-  // Adds what pushes a term as a value of a type.
+  // Adds instructions that push a term as a value of a type.
   void push(int place, DType as) {
     const Expression::Term& t = e_.terms[place];
     Instruction i;
@@ -117,7 +116,7 @@ class Compiler {
       push(t.operands[2], result);
       return work(kSelect, result);
     }
-    // Whole numbers that float32 does not hold keep their remainder.
+    // Whole numbers that float32 cannot hold keep their remainder.
     const bool is_double = word.operation == kRemainder && result == DType::kFloat32 &&
                            (is_large(t.operands[0]) || is_large(t.operands[1]));
     if (is_double) {
@@ -135,7 +134,7 @@ class Compiler {
     if (result == DType::kBool && word.operation == kShiftLeft) work(kTruth, result);
   }
 
-  // Whether the term may be a whole number that float32 does not hold.
+  // Whether the term may be a whole number that float32 cannot hold.
   bool is_large(int place) const {
     const Expression::Term& t = e_.terms[place];
     if (is_float(types_[place]) || is_narrow(types_[place])) return false;
@@ -166,7 +165,7 @@ class Compiler {
     }
   }
 
-  // The value on top becomes another type, to which whole numbers widen.
+  // Turns the value on top into another type. Whole numbers only widen.
   void convert(DType from, DType to) {
     if (from == to || (from == DType::kUint64 && to == DType::kInt64)) return;
     Instruction i;

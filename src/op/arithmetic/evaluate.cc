@@ -12,13 +12,12 @@ namespace stoker {
 
 namespace {
 
-// So many bytes of each value are computed at a time, so that what lies between operations stays in
-// the nearest cache.
+// Bytes of each value that are computed at a time: few, so that they stay in the nearest cache.
 constexpr int64_t kSlot = 4096;
-// Inputs of so many elements at most are laid out again and again where they are repeated.
+// Repeated inputs of at most so many elements are laid out again and again.
 constexpr int64_t kMostPeriod = 1024;
 
-// The elements of an input in the order of the result's.
+// The elements of an input in the result's order.
 class Elements {
  public:
   // at() is asked for `chunk` elements at most.
@@ -54,7 +53,7 @@ class Elements {
  private:
   bool is_dense() const { return rank_ == 1 && stride_[0] == from_size_; }
 
-  // Few elements that are repeated are laid out as often as a chunk needs.
+  // Lays out a few repeated elements as often as a chunk needs them.
   void make_tile(int64_t chunk, Arena& scratch) {
     int64_t period = 1;
     for (int a = 1; a < rank_; ++a) period *= extent_[a];
@@ -68,7 +67,6 @@ class Elements {
     period_ = period;
   }
 
-  // Goes through the rows of the innermost axis.
   void read(int64_t first, int64_t n, std::byte* to) const {
     int64_t at[kMaxRank] = {}, rest = first;
     const std::byte* from = data_;
@@ -108,7 +106,7 @@ class Elements {
   int64_t period_ = 1;
 };
 
-// An instruction with what it needs at hand.
+// An instruction with what it needs.
 struct Ready {
   const Instruction* instruction;
   OperationRow row = nullptr;
@@ -116,7 +114,7 @@ struct Ready {
   const std::byte* number = nullptr;  // a chunk of it
 };
 
-// `n` elements of the number.
+// A chunk of `n` elements, all of them the number.
 std::byte* repeated(const Instruction& i, int64_t n, Arena& scratch) {
   auto* chunk = scratch.array<std::byte>(static_cast<size_t>(n * size_of(i.type)));
   with_size(size_of(i.type), [&]<class T>(T) {
@@ -133,8 +131,8 @@ int64_t widest(const Compiled& e) {
   return size;
 }
 
-// Whether one of n divisors is 0 that are those of elements [first, first + n) of the result, and
-// judged.
+// Whether one of n divisors that are judged is 0. They are those of elements [first, first + n) of
+// the result.
 bool has_judged_zero(const void* divisors, DType t, int64_t first, int64_t n, const View& out,
                      const Window* judged) {
   if (!has_zero(divisors, t, n)) return false;
@@ -152,8 +150,7 @@ bool has_judged_zero(const void* divisors, DType t, int64_t first, int64_t n, co
   return false;
 }
 
-// Whether it is one operation on values as they lie in memory, in their order, so that nothing is
-// kept between.
+// Whether it is one operation on values as they lie in memory, so that nothing is kept in between.
 bool is_one_operation(const Compiled& e, std::span<const View> inputs, const View& out) {
   using Kind = Instruction::Kind;
   if (!out.is_dense() || e.dtype == DType::kFloat16) return false;
@@ -167,7 +164,6 @@ bool is_one_operation(const Compiled& e, std::span<const View> inputs, const Vie
   return false;
 }
 
-// A compiled expression over these inputs and this output.
 class Machine {
  public:
   Machine(const Compiled& e, std::span<const View> inputs, const View& out, const Window* judged,
@@ -211,7 +207,7 @@ class Machine {
     return r;
   }
 
-  // Makes elements [first, first + n) of the result, and leaves them at `to`.
+  // Makes elements [first, first + n) of the result at `to`.
   void compute(int64_t first, int64_t n, std::byte* to, int64_t step) {
     const bool is_direct = (step == size_of(out_.dtype) || n == 1) && out_.dtype != DType::kFloat16;
     const size_t count = e_.instructions.size();
@@ -254,7 +250,7 @@ class Machine {
     stack_[top_++] = made;
   }
 
-  // Each place of the stack has two slots, as results must not overlap their operands.
+  // Each place of the stack has two slots, because results must not overlap their operands.
   std::byte* slot_of(int place) const { return slots_ + static_cast<size_t>(place) * 2 * slot_; }
   std::byte* slot_beside(int place) const {
     std::byte* first = slot_of(place);

@@ -13,7 +13,6 @@ namespace stoker {
 
 namespace {
 
-// Reads a text from left to right.
 class Reader {
  public:
   explicit Reader(const std::string& text) : text_(text) {}
@@ -105,7 +104,7 @@ class Reader {
     return add(t);
   }
 
-  // Whether a number stands here, and no operation.
+  // Whether a number stands here, not an operation.
   bool begins_number() const {
     if (peek() != '-') return false;
     const size_t next = at_ + 1;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The expressions of the operator `arithmetic`: their text, and what it becomes for inputs of known
-// types. Values; thread-safe as such.
+// The expressions of the operator `arithmetic`: their text, and what it becomes for given types.
 //
 // Note [Expressions]
 // A text is an input (x0, x1, ...), a number, an operation in parentheses or a call:
@@ -35,13 +34,11 @@ struct Expression {
   };
   std::vector<Term> terms;  // the last one is the result
 
-  // Throws WrongCall.
-  static Expression read(const std::string& text);
+  static Expression read(const std::string& text);  // throws WrongCall
   size_t input_count() const;  // one more than the largest number of an input
 };
 
-// What is done for each element: a machine with a stack, whose values are computed_as() their
-// types.
+// A step of a machine that works on each element. The values on its stack are computed_as() types.
 struct Instruction {
   enum class Kind : uint8_t {
     kInput,  // pushes element of input `index`, converted to `type`
@@ -58,7 +55,6 @@ struct Instruction {
   uint64_t bits = 0;
 };
 
-// Values on the stack, at most.
 inline constexpr int kMostStack = 3 * Expression::kMostDepth;
 
 struct Compiled {
@@ -75,21 +71,20 @@ std::vector<DType> types_of_terms(const Expression& e, std::span<const DType> in
 
 // An input in another type, as `cast` converts it.
 Compiled converted(int input, DType to);
-// The same number everywhere.
 Compiled number(double value, DType type);
 
 // The type to which the values of two types are brought.
 DType promoted(DType a, DType b);
 
-// An operation with a number on one side, or none, as (value * mul / div + add) in float32 has.
+// An operation with a number on one side. A line of them is (value * mul / div + add), in float32.
 struct LinearStep {
   char operation = '+';  // + * /
   float number = 0;
 };
-// The steps from input 0 of type `in` to the result, if all of them are of that kind, and all
-// values in between are float32; else nothing.
+// The steps from input 0 of type `in` to the result. False unless all are of that kind, and all
+// values in between are float32.
 bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps);
-// Adds the same as few blocks as can be, with the same bits.
+// Adds the steps as the fewest blocks that have the same bits.
 void add_blocks(std::span<const LinearStep> steps, Lowering& l);
 
 }  // namespace stoker

@@ -17,7 +17,7 @@ DType type_of(const std::string& text, std::vector<DType> inputs) {
   return compile(Expression::read(text), inputs).dtype;
 }
 
-// Texts of parts that expressions and selections have, in any order.
+// A text of parts of expressions and selections, in any order.
 std::string some_text(std::mt19937& random) {
   static const char* const parts[] = {
       "(",   ")",  "x0",     "x1",  " ",       "+",

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that give one number for all elements. For .cu files of operators.
+// What operators share that give one number for all elements.
 #pragma once
 #include "op/arguments/shape_argument.h"
 #include "op/arithmetic/evaluate.h"
@@ -10,14 +10,14 @@
 
 namespace stoker {
 
-// The shape, which may be unknown. Requires that the layout has a letter for each axis, if any.
+// Throws WrongCall unless the layout is empty or has a letter for each axis of the shape, if known.
 inline Shape laid_out(const Shape& shape, const Layout& layout) {
   require(layout.empty() || shape.rank < 0 || layout.rank() == shape.rank, "argument 'layout' is ",
           layout, ", the shape is ", shape);
   return shape;
 }
 
-// The whole work of an operator without inputs, Op.
+// All of an operator without inputs, Op.
 template <class Op, int kNumber>
 struct Filled {
   std::optional<Small<int64_t>> shape;
@@ -44,7 +44,7 @@ struct Filled {
   Filled() = default;
 };
 
-// The whole work of an operator, Op, whose output has the shape of its input.
+// All of an operator, Op, whose output has the shape of its input.
 template <class Op, int kNumber>
 struct FilledLike {
   static constexpr Classes kClasses = Classes::kRead;

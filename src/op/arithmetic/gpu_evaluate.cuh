@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Computes compiled expressions on a device, a batch at once. For .cu files of operators.
 #pragma once
 #include "op/arithmetic/broadcast.h"
 #include "op/arithmetic/expression.h"
@@ -9,7 +7,7 @@
 
 namespace stoker {
 
-// Works on the values on top of a stack; each takes 8 bytes.
+// Works on the values on top of a stack, of 8 bytes each.
 struct WorkOnStack {
   uint64_t* top;  // the first operand, and the result
 
@@ -126,7 +124,7 @@ struct EvaluateItem {
   }
 };
 
-// evaluate() for output 0 of a batch. A whole number that is divided by 0 gives 0.
+// evaluate() for output 0 of a batch. Dividing a whole number by 0 gives 0.
 inline void evaluate(GpuRun& r, const Compiled& e) {
   const Instruction* instructions = r.put(std::span<const Instruction>(e.instructions));
   // Inputs behind the last one that is read may have any shape.

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Expressions that blocks can do.
 #include "op/arithmetic/expression.h"
 #include "op/arithmetic/words.h"
 
@@ -9,12 +7,12 @@ namespace stoker {
 
 namespace {
 
-// The steps of an expression from its result down to its one input.
+// Finds the steps of an expression, from its result down to its one input.
 class StepsDown {
  public:
   StepsDown(const Expression& e, DType in) : e_(e), types_(types_of_terms(e, std::span(&in, 1))) {}
 
-  // Nothing if one of them is of another kind.
+  // Empty if one of them is of another kind.
   std::vector<LinearStep> find() {
     for (int place = static_cast<int>(e_.terms.size()) - 1; e_.terms[place].input < 0;) {
       const Expression::Term& t = e_.terms[place];
@@ -29,7 +27,7 @@ class StepsDown {
  private:
   static constexpr int kNone = -1;
 
-  // Both note the steps of an operation, and give the place of the operand that is no number.
+  // These two note the steps of an operation, and give the place of the operand that is no number.
   int through_sign(const Expression::Term& t) {
     const std::string_view text = kWords[t.word].text;
     if (text == "-") found_.push_back({'*', -1});
@@ -79,7 +77,7 @@ bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps) {
 }
 
 void add_blocks(std::span<const LinearStep> steps, Lowering& l) {
-  // What comes first in a block: subtracting, multiplying, dividing, adding.
+  // The order within a block: subtract, multiply, divide, add.
   const auto place_of = [](const LinearStep& s, bool is_first) {
     return s.operation == '*' ? 2 : s.operation == '/' ? 3 : is_first ? 1 : 4;
   };

@@ -65,7 +65,7 @@ Selection::Item item(std::string_view text) {
   return i;
 }
 
-// The value; none where it is computed and not known yet.
+// The value; none if it is computed and not known yet.
 std::optional<int64_t> value_of(const Selection::Number& n, const Small<int64_t>* computed) {
   if (n.place < 0) return n.value;
   if (!computed) return std::nullopt;
@@ -75,14 +75,14 @@ std::optional<int64_t> value_of(const Selection::Number& n, const Small<int64_t>
   return (*computed)[static_cast<size_t>(n.place)];
 }
 
-// As Python's slice.indices: where a range begins, and how many positions it has.
+// Like Python's slice.indices: where a range begins, and how many positions it has.
 struct Range {
   int64_t start = 0, step = 1, count = 0;
 };
 Range range_of(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step,
                int64_t extent) {
   require(step != 0, "a range expects a step other than 0");
-  // Larger steps give the same.
+  // Larger steps make no difference.
   step = std::clamp(step, -(int64_t{1} << 41), int64_t{1} << 41);
   const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? extent - 1 : extent;
   const auto cut = [&](int64_t p) {
@@ -99,7 +99,6 @@ Range range_of(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t
   return r;
 }
 
-// Goes through the items of a selection and the axes of a tensor side by side.
 class PartFinder {
  public:
   PartFinder(const Selection& s, const TensorType& in, const Small<int64_t>* computed)
@@ -129,7 +128,7 @@ class PartFinder {
     return i.kind == Kind::kNumber || i.kind == Kind::kRange;
   }
 
-  // `own`: the items that stand for an axis of the tensor.
+  // `own`: how many items stand for an axis of the tensor.
   void take(const Selection::Item& i, int own) {
     switch (i.kind) {
       case Kind::kNewAxis:
@@ -169,7 +168,7 @@ class PartFinder {
   }
   bool known(const std::optional<Selection::Number>& n) const { return !n || limit(n); }
 
-  // Adds an axis to the part; `of` is the tensor's, or -1 for a new one.
+  // Adds an axis to the part, made of the tensor's axis `of`; -1: a new one.
   void keep(int of, int64_t start, int64_t step, int64_t extent) {
     Shape& shape = part_.type.shape;
     require(shape.rank < kMaxRank, "the part would have more than ", kMaxRank, " axes");
@@ -218,7 +217,7 @@ Selection Selection::read(const std::string& text) {
 }
 
 TensorType Selection::type(const TensorType& in, const Small<int64_t>* computed) const {
-  // Fewer are refused where one of them is missing.
+  // Whoever needs one that is missing refuses that.
   require(!computed || computed->size() <= computed_count,
           "an index is one whole number for each sample, got ", computed ? computed->size() : 0,
           " for ", computed_count, "; masks and lists of indices are not taken");

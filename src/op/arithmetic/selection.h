@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What x[...] takes of a tensor: the text in the brackets, and which elements that is. Values;
-// thread-safe as such.
+// What x[...] takes of a tensor: the text in the brackets, and which elements that is.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +12,6 @@
 
 namespace stoker {
 
-// The part that a selection takes of a tensor.
 struct Part {
   struct Axis {
     int of = -1;  // the tensor's axis; -1: a new one
@@ -24,7 +22,7 @@ struct Part {
   Shape fixed;  // by axis of the tensor: the position of a number; else 0
   Shape full;  // of the tensor
 
-  // The window of the tensor that is needed for a window of the part.
+  // The window of the tensor that a window of the part needs.
   Window needed(const Window& wanted) const;
   // The part as a view of the tensor's memory that covers what `out` covers.
   View seen(const View& tensor, const View& out) const;
@@ -32,7 +30,7 @@ struct Part {
 
 struct Selection {
   static constexpr size_t kMostText = 1024;
-  // A number of the text, or one of the computed ones.
+  // A number in the text, or a computed one.
   struct Number {
     int64_t value = 0;
     int place = -1;  // of `$place`
@@ -47,14 +45,13 @@ struct Selection {
   std::vector<Item> items;
   size_t computed_count = 0;  // of $0, $1, ...
 
-  // Throws WrongCall.
-  static Selection read(const std::string& text);
-  // The type of the part. Unknown extents are -1; without `computed` the numbers are not known.
-  // Throws WrongCall.
+  static Selection read(const std::string& text);  // throws WrongCall
+  // The part's type. Unknown extents are -1, and so are those that depend on `computed` if that is
+  // null. Throws WrongCall.
   TensorType type(const TensorType& in, const Small<int64_t>* computed) const;
   // Whether all axes stay, and none is new.
   bool keeps_axes() const;
-  // Requires: the extents are known, and type() threw nothing.
+  // Requires: the extents are known, and type() did not throw.
   Part part(const Shape& full, const Small<int64_t>& computed) const;
 };
 

@@ -7,7 +7,7 @@
 
 namespace stoker {
 
-// How the type of the operands and of the result follows.
+// How the types of the operands and of the result follow.
 enum class Typing : uint8_t {
   kSame,  // the operands' promoted type
   kNumber,  // the same, but not of truth values alone

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Scales and shifts values, for brightness_contrast and the operators that do a part of it.
 #pragma once
 #include "op/arguments/dtype_argument.h"
 #include "op/context.h"

@@ -35,7 +35,7 @@ struct Matrix {
 
 constexpr Matrix kYiq{{{0.299, 0.587, 0.114}, {0.596, -0.274, -0.321}, {0.211, -0.523, 0.311}}};
 
-// Hue and saturation. Where both stay, this is exactly the identity.
+// Turns the hue and scales the saturation. If both stay, this is exactly the identity.
 Matrix turned(const ColorChange& t) {
   if (t.hue == 0 && t.saturation == 1) return {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   const exact::SinCos turn = exact::sin_cos_of_degrees(static_cast<double>(t.hue));

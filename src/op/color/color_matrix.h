@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Linear changes of colours, for color_twist and the operators that do a part of it.
 #pragma once
 #include "op/arguments/dtype_argument.h"
 #include "op/color/one_block.h"
@@ -25,7 +23,7 @@ inline constexpr auto kColorInputs =
 inline constexpr auto kColorOutputs =
     ports({.name = "output", .help = "The images with other colours."});
 
-// What becomes of the colours, in this order: the hue turns by so many degrees, the saturation is
+// What becomes of colours, in this order: the hue turns by so many degrees, the saturation is
 // scaled (both in YIQ), then the contrast about the middle gray, then all values.
 struct ColorChange {
   float hue = 0, saturation = 1, contrast = 1, brightness = 1;

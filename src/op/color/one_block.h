@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The operators that are one block.
 #pragma once
 #include "op/context.h"
 
 namespace stoker {
 
-// Op has `Block block(const TensorType& in) const`, which throws WrongCall.
+// Lowers to one block. Op has `Block block(const TensorType& in) const`, which throws WrongCall.
 template <class Op>
 class OneBlock {
  public:

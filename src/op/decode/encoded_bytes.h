@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The first input of all decoders: the bytes of a file.
 #pragma once
 #include "codec/codec.h"
 #include "op/context.h"
@@ -14,12 +12,11 @@ constexpr Port encoded_port(const char* help) {
   return {.name = "encoded", .help = help, .dtypes = "uint8", .is_value = true};
 }
 
-// Throws WrongCall unless input 0 can be bytes.
+// Throws WrongCall unless input 0, the first of all decoders, can be the bytes of a file.
 inline void require_encoded(const Checker& c) {
   require(c.in().shape.rank == 1 || c.in().shape.rank < 0,
           "input 'encoded' has one axis, the bytes of a file; got ", c.in().str());
 }
-// Throws WrongCall.
 inline EncodedSpan bytes_of(const View& encoded) {
   require(encoded.shape.rank == 1, "the encoded bytes have one axis, got the shape ",
           encoded.shape);

@@ -32,8 +32,8 @@ uint64_t number_at(const View& pixels, int64_t y, int64_t x) {
   return *reinterpret_cast<const uint16_t*>(at);
 }
 
-// Throws SampleError where a number in the judged window is larger than all numbers of `to`.
-// Requires: as above.
+// Throws SampleError if a number in the judged window is larger than all of `to`. Requires: as
+// above.
 void require_fit(const View& pixels, const Window& judged, DType to) {
   const double most = full_intensity(to);
   if (most >= full_intensity(pixels.dtype)) return;
@@ -92,7 +92,7 @@ void EncodedPicture::decode(Run& r) const {
   const int64_t channels = whole_.shape[2];
   if (whole_.dtype == decoded && out.shape[2] == channels)
     return image_.codec->decode(image_, out, judged, r.scratch, r.row_room);
-  // Codecs give all channels, also where fewer are wanted.
+  // Codecs give all channels, even if fewer are wanted.
   Window w = out.covers();
   w.begin[2] = 0;
   w.end[2] = channels;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An encoded image and how a user wants it decoded, for all image decoders.
+// An encoded picture and how a user wants it decoded, for all picture decoders.
 #pragma once
 #include <array>
 
@@ -85,19 +85,16 @@ TensorType checked_picture(const PictureArguments& a, const Checker& c);
 // picture it gives. Requires: the bytes have one dense axis and outlive this.
 class EncodedPicture {
  public:
-  // Reads the header of input 0. The part is the whole picture. Throws SampleError, also where the
-  // picture is not the one that its annotation describes: Note [Annotated pictures]. WrongCall.
+  // Reads the header of input 0. The part is the whole picture. Throws WrongCall and SampleError,
+  // also if the picture differs from its annotation: Note [Annotated pictures].
   EncodedPicture(const PictureArguments& a, Inference& i);
-  // The type of the whole picture, in the wanted dtype.
   const TensorType& whole() const { return whole_; }
-  // Sets the part, for decoders that crop. Requires: it lies inside the picture.
+  // Sets the part, which has to lie inside the picture, for decoders that crop.
   void crop(const Window& part) { part_ = part; }
-  // The type of the part.
   TensorType type() const { return {whole_.dtype, whole_.layout, part_.shape()}; }
   // Decodes r.outputs[0], a window of the part. Throws SampleError.
   void decode(Run& r) const;
-  // What a device has to decode of the part. None where values are rescaled or channels are left
-  // out.
+  // What a device has to decode of the part; none if values are rescaled or channels left out.
   std::optional<DecodeRequest> request(const Asking& a) const;
 
  private:
@@ -108,7 +105,7 @@ class EncodedPicture {
   Window part_;
 };
 
-// What all image decoders do alike. An operator adds its schema, check() and infer(), which keeps
+// What all picture decoders do alike. An operator adds its schema, check() and infer(), which keeps
 // an EncodedPicture.
 struct PictureDecoder : PictureArguments {
   Classes class_rule() const {
@@ -116,7 +113,7 @@ struct PictureDecoder : PictureArguments {
   }
   // A JPEG's rows begin with a whole block, of at most 32 pixels.
   static constexpr int64_t kRowRoom = 128;
-  // These change nothing where the CPU decodes.
+  // The CPU ignores these.
   static constexpr std::array kOfDevices = {"jpeg_fancy_upsampling", "hw_decoder_load",
                                             "hybrid_huffman_threshold"};
 

@@ -11,7 +11,6 @@ namespace stoker {
 
 namespace {
 
-// Frames of a sound as if there were no others.
 class PartOfSound final : public OpenSound {
  public:
   PartOfSound(std::shared_ptr<OpenSound> whole, const SoundOptions& options)
@@ -67,7 +66,7 @@ void EncodedSound::decode(const SignalWeights& weights, const View& out,
   if (out.shape.volume() == 0) return;
   const int64_t begin = out.origin[0], end = begin + out.shape[0];
   const int64_t judged_end = judged.empty() ? end : judged[0].end[0];
-  // Full intensity of integers is a power of two, as in what floats of integers are made by.
+  // Full intensity of integers is a power of two, as where they become floats.
   const float full = out.dtype == DType::kInt16   ? 0x1p15f
                      : out.dtype == DType::kInt32 ? 0x1p31f
                                                   : 1;

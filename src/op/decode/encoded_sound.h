@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An encoded sound and how a user wants it decoded. One thread at a time.
+// An encoded sound and how a user wants it decoded.
 #pragma once
 #include <memory>
 
@@ -14,8 +14,7 @@ namespace stoker {
 struct SoundOptions {
   float rate = 0;  // frames a second; 0 keeps that of the file
   bool downmix = false;
-  // The part that counts as the sound, in seconds; up to the end where the duration is
-  // negative.
+  // The part that counts as the sound, in seconds. A negative duration means up to the end.
   double offset = 0, duration = -1;
 };
 
@@ -38,7 +37,7 @@ class EncodedSound {
   bool is_mixed() const { return options_.downmix && sound_->info().channels > 1; }
   RateRatio ratio() const { return RateRatio::of(options_.rate, sound_->info().rate); }
   int64_t channels() const { return options_.downmix ? 1 : sound_->info().channels; }
-  // Room for frames [begin, end) at the stored rate, with the channels of the output.
+  // Room for frames [begin, end) at the stored rate, with the output's channels.
   View frames(int64_t begin, int64_t end, DType dtype, Arena& scratch) const;
   // Reads frames [begin, end), with all channels or, as floats, those of the output. Damage from
   // `judged_end` on becomes zeros.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest JPEG file worth decoding, for the cases of decoders: one row of 9 gray pixels, eight
-// of value 40 and one of 200.
+// For the cases of decoders: a JPEG file of one row of 9 gray pixels, eight of value 40 and one of
+// 200.
 #pragma once
 
 namespace stoker {

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// kernels/elements/boxes.h for a batch.
 #pragma once
 #include "kernels/elements/boxes.h"
 #include "op/loops/gpu_each.cuh"
@@ -29,7 +27,8 @@ struct FillBox {
   }
 };
 
-// fill_boxes() for output 0 of a batch: boxes(i) and values(i) give those of item i.
+// fill_boxes() (kernels/elements/boxes.h) for output 0 of a batch: boxes(i) and values(i) are of
+// item i.
 template <class Boxes, class Values>
 void fill_boxes(GpuRun& r, Boxes boxes, Values values) {
   with_type(r.items[0].outputs[0].dtype, [&](auto v) {
@@ -52,7 +51,6 @@ void fill_boxes(GpuRun& r, Boxes boxes, Values values) {
   });
 }
 
-// copy_window() from input 0 to output 0 of a batch.
 inline void copy_windows(GpuRun& r) {
   with_size(size_of(r.items[0].outputs[0].dtype), [&](auto v) {
     map<decltype(v), decltype(v)>(r, [](size_t) { return Same<decltype(v)>{}; });

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that pick frames of a sequence.
+// What operators that pick frames of a sequence share.
 #pragma once
 #include "op/loops/join.cuh"
 
 namespace stoker {
 
-// Throws WrongCall unless the outermost axis may be frames. An unknown rank may be anything.
+// Throws WrongCall unless the outermost axis may be frames.
 inline void require_sequence(const TensorType& in) {
   require(in.shape.rank != 0, "the input is a scalar, expected a sequence");
   require(in.layout.empty() || in.layout.find('F') == 0, "the input's layout is ", in.layout,
           ", expected one that begins with F");
 }
 
-// Frame f as a sequence of one frame. Without data where the view does not cover it.
+// Frame f as a sequence of one frame; without data if the view does not cover it.
 inline View one_frame(View v, int64_t f) {
   const bool is_covered = v.origin[0] <= f && f < v.origin[0] + v.shape[0];
   v.data = is_covered ? v.as<std::byte>() + (f - v.origin[0]) * v.strides[0] : nullptr;
@@ -23,7 +23,6 @@ inline View one_frame(View v, int64_t f) {
   return v;
 }
 
-// A frame as a sequence of one frame.
 inline View as_sequence(View frame) {
   const auto with_first = [](const Shape& s, int64_t first) {
     Shape longer{first};

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// run_blocks() of kernels/fused/fused.h for a batch, for the .cu files of operators that see whole
-// batches.
 #pragma once
 #include "kernels/fused_device/batch.h"
 #include "kernels/fused_device/launch.h"
@@ -10,8 +7,8 @@
 
 namespace stoker {
 
-// Writes output(i) by blocks(i) from input(i) for each item i: views of device memory, as
-// run_blocks() takes them.
+// run_blocks() of kernels/fused/fused.h for a batch: writes output(i) by blocks(i) from input(i)
+// for each item i, which are views of device memory.
 template <class Blocks, class Input, class Output>
 void run_blocks(GpuRun& r, Blocks blocks, Input input, Output output) {
   constexpr int64_t kBlockNs = 100;  // a guess, which only the virtual clock uses

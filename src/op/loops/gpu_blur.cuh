@@ -19,7 +19,7 @@ struct LoadForBlur {
   }
 };
 
-// One element of a blur along one axis, which has n positions and `step` elements between them.
+// One element of a blur along an axis with n positions, `step` elements apart.
 template <class A, class Out>
 struct BlurElement {
   using N = typename A::Number;
@@ -42,8 +42,8 @@ struct BlurElement {
   }
 };
 
-// The items of these numbers. blurs(i) gives the blurs of item i, whose sum it becomes: as many for
-// each, of as many axes.
+// The items of these numbers. Item i becomes the sum of blurs(i): as many for each, of as many
+// axes.
 template <class A, class In, class Out, class MakeBlurs>
 void blur_items(GpuRun& r, std::span<const size_t> numbers, MakeBlurs blurs) {
   using N = typename A::Number;
@@ -89,8 +89,7 @@ void blur_items(GpuRun& r, std::span<const size_t> numbers, MakeBlurs blurs) {
   run_each(r, std::span<const BlurElement<A, Out>>(last));
 }
 
-// The items of these numbers, in floats. blurs(i) is as for blur_items(). Requires: the output has
-// the input's dtype or float32.
+// blur_items() in floats. Requires: the output has the input's dtype or float32.
 template <class MakeBlurs>
 void sum_of_blurs(GpuRun& r, std::span<const size_t> numbers, MakeBlurs blurs) {
   with_type(r.items[0].inputs[0].dtype, [&](auto v) {
@@ -101,8 +100,7 @@ void sum_of_blurs(GpuRun& r, std::span<const size_t> numbers, MakeBlurs blurs) {
   });
 }
 
-// axes(i) gives the axes of item i, as many for each. Requires: the output has the input's dtype or
-// float32.
+// axes(i) gives the axes of item i, as many for each. Requires: as above.
 template <class MakeAxes>
 void blur(GpuRun& r, MakeAxes axes) {
   const DType in = r.items[0].inputs[0].dtype, out = r.items[0].outputs[0].dtype;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One launch for a ragged batch, and the two loops that most operators need in it: value by value,
-// and element by element.
+// One launch for a ragged batch, and two loops for most operators: by value and by element.
 #pragma once
 #include "device/block_kernel.cuh"
 #include "kernels/convert.h"
@@ -51,7 +50,7 @@ void run_each(GpuRun& r, std::span<const Item> items) {
   launch_blocks(r.stream, program, {blocks, Program::kMostThreads, 0, blocks * kBlockNs}, r.name);
 }
 
-// Stores up to four elements in a row, all at once where the address allows it.
+// Stores up to four elements in a row, all at once if the address allows it.
 template <class T>
 struct StoreElements {
   static constexpr int kRow = 4;
@@ -126,7 +125,7 @@ struct ValuesByDraws {
 };
 
 // fill() of kernels/elements/fill.h for output 0 of a batch: function(i) gives the functor of item
-// i, a struct with `STOKER_HD T operator()(int64_t number) const`. It is also called for up to
+// i, a struct with `STOKER_HD T operator()(int64_t number) const`, which is also called for up to
 // three numbers behind the last one.
 template <class T, class MakeFunction>
 void fill(GpuRun& r, MakeFunction function) {
@@ -134,15 +133,14 @@ void fill(GpuRun& r, MakeFunction function) {
   set_elements<T>(r, [&](size_t i) { return ValuesByNumber<T, F>{function(i)}; });
 }
 
-// fill_draws() of kernels/elements/fill.h for output 0 of a batch.
 template <class T, class MakeFunction>
 void fill_draws(GpuRun& r, MakeFunction function) {
   using F = decltype(function(size_t{0}));
   set_elements<T>(r, [&](size_t i) { return ValuesByDraws<T, F>{function(i), r.items[i].chance}; });
 }
 
-// Elements in their order, with as few axes as their strides allow: one for a dense view. For work
-// along an axis, its stride is 0 (op/loops/gpu_mel.cuh).
+// Elements in their order, with as few axes as their strides allow: one for a dense view. An axis
+// along which something works has the stride 0 (op/loops/gpu_mel.cuh).
 struct Axes {
   Shape shape, strides;
 

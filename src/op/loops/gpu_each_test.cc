@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of GPU halves, on a simulated device: ragged batches, empty samples, windows and
-// failures.
+// The loops of GPU halves on a simulated device: ragged batches, empty samples, windows, failures.
 #include "op/gpu_run.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Equalises the histograms of a batch.
 #pragma once
 #include "kernels/statistics/histogram.h"
 #include "op/loops/gpu_each.cuh"

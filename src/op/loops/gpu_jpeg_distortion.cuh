@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// distort_as_jpeg() of kernels/neighbourhood/jpeg_distortion.h for a batch.
 #pragma once
 #include "kernels/neighbourhood/jpeg_distortion.h"
 #include "op/loops/gpu_each.cuh"
@@ -86,7 +84,8 @@ struct JpegPixel {
   }
 };
 
-// quality(i) gives that of item i.
+// distort_as_jpeg() of kernels/neighbourhood/jpeg_distortion.h for a batch, with quality(i) for
+// item i.
 template <class Quality>
 void distort_as_jpeg(GpuRun& r, Quality quality) {
   std::vector<JpegBlock> blocks;

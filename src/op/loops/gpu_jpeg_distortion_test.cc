@@ -71,7 +71,7 @@ TEST_P(JpegDistortionAtCpuLevel, IsThatOfLibjpegForAllQualities) {
 INSTANTIATE_TEST_SUITE_P(Levels, JpegDistortionAtCpuLevel, testing::ValuesIn(kCpuLevels),
                          level_name);
 
-// What is not demanded has other bytes, and is not read where the memory does not hold it.
+// What is not demanded has other bytes, and is not read if the memory does not hold it.
 TEST(JpegDistortion, AWindowIsThatOfTheWhole) {
   std::mt19937 random(3);
   const auto pick = [&](int64_t n) { return static_cast<int64_t>(random() % n); };

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// sum_by_filters() of kernels/fft/mel.h for a batch.
 #pragma once
 #include <map>
 
@@ -29,7 +27,8 @@ struct SumByFilter {
   }
 };
 
-// From input 0 to output 0 of a batch: axis(i) is that of item i, bank(bins) gives the filters.
+// sum_by_filters() (kernels/fft/mel.h) from input 0 to output 0: axis(i) is of item i, bank(bins)
+// gives filters.
 template <class AxisOf, class BankOf>
 void sum_by_filters(GpuRun& r, AxisOf axis, BankOf bank) {
   std::map<int64_t, const MelFilter*> banks;  // by the number of frequencies, mostly one

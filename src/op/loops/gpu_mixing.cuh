@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Mixtures for a batch.
 #pragma once
 #include "op/arguments/mixing.h"
 #include "op/loops/gpu_each.cuh"

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// normalize() of kernels/statistics/normalize.h for a batch.
 #pragma once
 #include "kernels/fused_device/value.h"
 #include "op/arguments/normalization.h"
@@ -75,12 +73,12 @@ struct NormalizeElement {
   }
 };
 
-// Collects what normalizing a batch takes, item by item, and enqueues it.
+// Collects, item by item, what normalising a batch takes, and enqueues it.
 class Normalizer {
  public:
   explicit Normalizer(GpuRun& r) : r_(r) {}
 
-  // Groups go through all items. Requires: before the first add(), and equal groups.
+  // Groups go through all items, which have equal groups. To be called before the first add().
   template <class Arguments>
   void join_items(const Arguments& normalization) {
     is_joined_ = true;
@@ -120,7 +118,7 @@ class Normalizer {
   }
 
  private:
-  // Of the groups `which` of the next item, with so many elements each.
+  // The numbers of the groups `which` of the next item, with so many elements each.
   GroupNumbers numbers(const Normalization& g, const Window& which, int64_t elements) {
     const int64_t groups = which.shape().volume(), first = std::ssize(means_) * groups;
     if (is_joined_ && !centres_)
@@ -161,8 +159,9 @@ class Normalizer {
   std::vector<NormalizeElement> elements_;
 };
 
-// normalization(i) gives the arguments of item i. With `whole_batch`, groups go through all items:
-// these have equal groups, and either all or none of them a mean, and so for deviations.
+// normalize() of kernels/statistics/normalize.h for a batch: normalization(i) gives the arguments
+// of item i. With `whole_batch`, groups go through all items: these have equal groups, and either
+// all or none of them a mean, and so for deviations.
 template <class Arguments>
 void normalize(GpuRun& r, Arguments normalization, bool whole_batch = false) {
   Normalizer normalizer(r);

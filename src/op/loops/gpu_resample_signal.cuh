@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Signals of a batch at other sampling rates.
 #pragma once
 #include "kernels/signal/resample_signal.h"
 #include "op/loops/gpu_each.cuh"
@@ -63,7 +61,7 @@ struct ResampleSignal {
   }
 };
 
-// From input 0 to output 0 of a batch. `ratios`: by item.
+// Resamples signals from input 0 to output 0 of a batch. `ratios`: by item.
 inline void resample_signals(GpuRun& r, const SignalWeights& weights,
                              std::span<const RateRatio> ratios, const SignalScaling& scaling) {
   const float* rows = r.put(std::span<const float>(weights.rows));

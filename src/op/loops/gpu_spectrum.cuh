@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The spectra of a batch of signals, in one launch.
 #pragma once
 #include "device/block_kernel.cuh"
 #include "kernels/fft/spectrum.h"
@@ -10,8 +8,8 @@
 
 namespace stoker {
 
-// How many values a signal has, -1 if that is unknown: the extent of its one axis, beside which
-// others have the extent 1.
+// How many values a signal has, -1 if unknown: the extent of its one axis. Others have the extent
+// 1.
 inline int64_t signal_length(const Shape& s) {
   int64_t length = s.rank < 0 ? -1 : 1;
   int longer = 0;
@@ -23,7 +21,7 @@ inline int64_t signal_length(const Shape& s) {
   return length;
 }
 
-// One sample of a batch. Its windows are done by the thread blocks from `first_block` on.
+// One sample of a batch. The thread blocks from `first_block` on do its windows.
 struct SpectrumItem {
   Spectrum spectrum;
   float* out;
@@ -70,7 +68,7 @@ struct SpectrumProgram {
   }
 };
 
-// run_spectrum() of kernels/fft/spectrum.h from input 0 to output 0 of a batch.
+// run_spectrum() of kernels/fft/spectrum.h from input 0 to output 0 of a batch, in one launch.
 inline void run_spectra(GpuRun& r, const WindowedFft& windowed, const SignalWindows& windows) {
   const Fft& fft = windowed.fft;
   const float* weights = r.put(std::span<const float>(windowed.weights));

@@ -107,7 +107,7 @@ void sum_as(GpuRun& r, std::span<const SumTask> tasks) {
   run_each(r, std::span<const SumBlocks<Kind>>(blocks));
 }
 
-// For inputs of any one dtype. Compiled once, for the kinds of kernels/statistics/sum.h.
+// For inputs of any dtype. It is compiled once, for the kinds of kernels/statistics/sum.h.
 template <template <class> class Kind>
 void sum_up(GpuRun& r, std::span<const SumTask> tasks);
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements that are made of their neighbours, for a batch: median(), extremes() and correlate() of
-// kernels/neighbourhood/.
+// median(), extremes() and correlate() of kernels/neighbourhood/ for a batch.
 #pragma once
 #include "kernels/neighbourhood/correlate.h"
 #include "kernels/neighbourhood/extremes.h"
@@ -11,7 +10,6 @@
 
 namespace stoker {
 
-// The windows of a dense output, on the device.
 struct DeviceWindows {
   const std::byte* in;  // at full position 0
   Shape full, stride;  // of the input
@@ -97,7 +95,7 @@ struct ExtremeElement {
   }
 };
 
-// The number that `from` points to; 0 if that is null.
+// The number at `from`; 0 if that is null.
 struct OneNumber {
   const std::byte* from;
   double& to;
@@ -164,7 +162,6 @@ void extremes(GpuRun& r, MakeAxes axes, Border border) {
   });
 }
 
-// The weights of a filter on the device.
 struct DeviceWeights {
   const std::byte* from;
   Axes axes;
@@ -188,7 +185,7 @@ void correlate_as(GpuRun& r, MakeAxes axes, MakeWeights weights, Border border) 
   run_each(r, std::span<const CorrelateElement<V, Out>>(items));
 }
 
-// weights(i) gives the DeviceWeights of item i. The third input, if it is there, has the constant.
+// weights(i) gives the DeviceWeights of item i. The third input, if any, has the constant.
 // Requires: the output has the input's dtype or float32.
 template <class MakeAxes, class MakeWeights>
 void correlate(GpuRun& r, MakeAxes axes, MakeWeights weights, Border border) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that put their inputs side by side along an axis of the output.
+// What operators that put their inputs side by side along an axis share.
 #pragma once
 #include "kernels/copy_runs.h"
 #include "op/loops/gpu_each.cuh"
@@ -9,8 +9,8 @@
 
 namespace stoker {
 
-// The window of an input that lies at [begin, begin + extent) along the axis. Empty along the axis
-// if nothing of it is wanted.
+// The window of an input that lies at [begin, begin + extent) along the axis; empty along the axis
+// if none of it is wanted.
 inline Window part_of(Window wanted, int axis, int64_t begin, int64_t extent) {
   for (Shape* s : {&wanted.begin, &wanted.end})
     (*s)[axis] = std::clamp<int64_t>((*s)[axis] - begin, 0, extent);
@@ -25,7 +25,7 @@ struct JoinedInput {
   int64_t pieces = 0;  // words, on a device
   int word = 1;
 
-  // Requires: in.full differs from out.full along the axis alone, and `in` covers its part.
+  // Requires: in.full differs from out.full only along the axis, and `in` covers its part.
   JoinedInput(const View& in, const View& out, int axis, int64_t begin) {
     const Window w = part_of(out.covers(), axis, begin, in.full[axis]);
     if (w.shape().volume() == 0) return;
@@ -67,7 +67,6 @@ struct JoinedInput {
   }
 };
 
-// Adds the parts of all inputs, one behind the other.
 inline void add_parts(std::span<const View> inputs, const View& out, int axis,
                       std::vector<JoinedInput>& parts) {
   int64_t begin = 0;
@@ -102,15 +101,15 @@ void join(GpuRun& r, Inputs inputs, Axis axis) {
   run_each(r, std::span<const JoinedInput>(parts));
 }
 
-// The axis that an argument names, which counts from the end if it is negative. Throws WrongCall.
+// The axis that an argument names, where negative ones count from the end. Throws WrongCall.
 inline int axis_of(int axis, int rank) {
   require(-rank <= axis && axis < rank, "argument 'axis' is ", axis, ", expected ", -rank, " to ",
           rank - 1);
   return axis < 0 ? axis + rank : axis;
 }
 
-// Requires that an input is as the first one, whose unknown extents (-1) fit any. Its own layout or
-// extents may be unknown as well. Throws WrongCall.
+// Throws WrongCall unless an input is as the first one, whose unknown extents (-1) fit any. Its own
+// layout or extents may be unknown, too.
 inline void require_like(const TensorType& first, size_t i, const TensorType& t, const char* but) {
   bool fits = t.dtype == first.dtype &&
               (t.layout.empty() || first.layout.empty() || t.layout == first.layout);

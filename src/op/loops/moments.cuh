@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operators share that reduce values to means, deviations or extremes: their rules and
-// both halves of their work.
+// What operators that reduce values to means, deviations or extremes share.
 #pragma once
 #include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
@@ -15,12 +14,11 @@
 
 namespace stoker {
 
-// The part of the input that this part of the output needs.
 inline View reduced_part(const ReducedAxes& axes, const View& in, const View& out) {
   return part_of(in, axes.needed(in.whole(), out.covers()));
 }
 
-// FLOAT, or FLOAT64 for inputs of that.
+// FLOAT64 for inputs of that type, else FLOAT.
 inline DType mean_type(DType in) { return in == DType::kFloat64 ? in : DType::kFloat32; }
 
 // For each element of `out` its number among `means`: one for all, or one for each.
@@ -63,9 +61,9 @@ struct SetMoment {
   }
 };
 
-// moments() of kernels/statistics/moment.h for a batch: of squared distances from the second input
-// if there is one, else from 0 if `squares`, else of the values. axes(i) and moment(i) are those of
-// item i.
+// moments() of kernels/statistics/moment.h for a batch, with axes(i) and moment(i) for item i: of
+// squared distances from the second input if there is one, else from 0 if `squares`, else of the
+// values.
 template <class MakeAxes, class MakeMoment>
 void moments(GpuRun& r, bool squares, MakeAxes axes, MakeMoment moment) {
   std::vector<SetCentre> centres;
@@ -105,7 +103,6 @@ void moments(GpuRun& r, bool squares, MakeAxes axes, MakeMoment moment) {
   run_each(r, std::span<const SetMoment>(results));
 }
 
-// The arguments of mean, mean_square and rms.
 struct MeanArguments : ReducedAxes, DtypeArgument {
   TensorType result(const TensorType& in) const {
     return reduced_type(in, dtype.value_or(mean_type(in.dtype)));
@@ -117,7 +114,7 @@ inline constexpr auto kMeanDtype =
         "Output dtype; default: FLOAT, or FLOAT64 where the input is. Values are rounded and "
         "saturate.");
 
-// The whole work of one of them, Op: the mean of the values or of their squares, or its root.
+// All of one of these operators, Op: the mean of the values or of their squares, or its root.
 template <class Op, bool kSquares, bool kIsRoot>
 struct MeanOperator : MeanArguments {
   static constexpr Classes kClasses = Classes::kRead;
@@ -145,7 +142,6 @@ struct MeanOperator : MeanArguments {
   MeanOperator() = default;
 };
 
-// The arguments of variance and std_dev.
 struct SpreadArguments : ReducedAxes {
   int ddof = 0;
 
@@ -168,7 +164,6 @@ struct SpreadArguments : ReducedAxes {
   }
 };
 
-// The whole work of one of them, Op.
 template <class Op, bool kIsRoot>
 struct SpreadOperator : SpreadArguments {
   static constexpr Classes kClasses = Classes::kRead;

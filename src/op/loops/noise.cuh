@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that add noise, element by element: both halves of their work.
+// What operators that add noise element by element share.
 #pragma once
 #include "kernels/elements/fill.h"
 #include "kernels/elements/map.h"
@@ -12,8 +12,8 @@
 
 namespace stoker {
 
-// On a device: element k of a dense output becomes what `change` makes of the element of the input
-// and of a number, which several elements may share.
+// On a device: element k of a dense output becomes what `change` makes of the input's element and
+// of a number, which several elements may share.
 template <class Change>
 struct NumberedElement {
   Change change;
@@ -47,8 +47,8 @@ struct DrawnNoise {
   }
 };
 
-// The numbers of the draws as strides: those of elements or, where one axis shares them, of what
-// there is without it (-1: no axis does).
+// The numbers of the draws as strides: those of the elements or, if all along `axis` share a draw,
+// those of what there is without this axis (-1: no axis).
 inline Shape numbers_without(Shape full, int axis) {
   if (axis >= 0) full[axis] = 1;
   Shape strides = View::dense_strides(full, 1);
@@ -86,7 +86,6 @@ void add_noise(Run& r, const Noise& noise, int shared_axis) {
     map<T, T, float>(out, AddNoise<T, Noise>{noise}, in, drawn);
   });
 }
-// change(i) and shared_axis(i) are those of item i.
 template <class MakeChange, class MakeAxis>
 void change_elements(GpuRun& r, MakeChange change, MakeAxis shared_axis) {
   std::vector<NumberedElement<decltype(change(size_t{0}))>> all;
@@ -99,7 +98,6 @@ void change_elements(GpuRun& r, MakeChange change, MakeAxis shared_axis) {
   }
   run_each(r, std::span(std::as_const(all)));
 }
-// The same for noise(i).
 template <class MakeNoise, class MakeAxis>
 void add_noise(GpuRun& r, MakeNoise noise, MakeAxis shared_axis) {
   using Drawn = DrawnNoise<decltype(noise(size_t{0}))>;
@@ -114,7 +112,7 @@ struct ChangeElement {
     return convert<To>(change(convert<double>(v), number));
   }
 };
-// change_elements() for one sample, where no elements share a number.
+// change_elements() for one sample, whose elements share no number.
 template <class Change>
 void change_elements(Run& r, const Change& change) {
   const View &in = r.inputs[0], &out = r.outputs[0];

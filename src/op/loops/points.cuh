@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that move points, whose coordinates are the last axis of a tensor: both
-// halves of their work.
+// What operators share that move points, whose coordinates are the last axis of a tensor.
 #pragma once
 #include "kernels/convert.h"
 #include "kernels/fused_device/value.h"
@@ -24,7 +23,7 @@ struct PointMatrix {
     for (int i = 0; i < coordinates; ++i) m.weight[i][i] = 1;
     return m;
   }
-  // Whether each coordinate comes from itself alone.
+  // Whether each coordinate depends on itself alone.
   bool only_scales() const {
     for (int i = 0; i < out; ++i)
       for (int j = 0; j < in; ++j)
@@ -41,7 +40,7 @@ inline void require_points(const TensorType& in) {
           in.shape, ", expected points of at most ", PointMatrix::kMost, " coordinates");
 }
 
-// All of the points that are wanted.
+// Whole points are needed.
 inline void demand_points(Demand& d) {
   const int last = d.inputs[0].shape.rank - 1;
   d.needed[0] = d.wanted[0];
@@ -84,7 +83,7 @@ struct MovedPoints {
   }
 };
 
-// Moves n points that lie one behind the other, coordinate by coordinate.
+// Moves n points in a row, coordinate by coordinate.
 inline void move_row(const MovedPoints& p, const std::byte* from, int64_t stride, std::byte* to,
                      int64_t n) {
   constexpr int64_t kSome = 128;
@@ -144,7 +143,6 @@ inline void move_points(Run& r, const PointMatrix& m) {
     else move_row(p, from, stride, to, n);
   }
 }
-// matrix(i) is that of item i.
 template <class MakeMatrix>
 void move_points(GpuRun& r, MakeMatrix matrix) {
   std::vector<MovedPoints> all;

@@ -8,7 +8,6 @@ namespace stoker {
 
 namespace {
 
-// One channel of all that a view covers.
 View channel_of(View v, int64_t channel) {
   if (v.shape.rank == 1) return v;
   v.data = v.as<std::byte>() + (channel - v.origin[1]) * v.strides[1];

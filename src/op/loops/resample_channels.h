@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Signals at another sampling rate, for what holds several beside each other.
 #pragma once
 #include "base/view.h"
 #include "kernels/signal/resample_signal.h"
 
 namespace stoker {
 
-// How numbers become those of another dtype: on the way in times `gain`, plus `offset`, on the way
-// out times `factor`. Floats and signed integers reach from -full to full and unsigned ones from 0,
-// so silence of the one is not silence of the other.
+// How numbers become those of another dtype: they are multiplied by `gain` on the way in, plus
+// `offset`, and by `factor` on the way out. Floats and signed integers reach from -full to full and
+// unsigned ones from 0, so silence of the one is not silence of the other.
 struct SignalScaling {
   float factor = 1, gain = 1, offset = 0;
 
@@ -26,8 +24,8 @@ struct SignalScaling {
   bool is_shifted() const { return offset != 0; }
 };
 
-// Resamples along the first axis. Views have the shape (frames) or (frames, channels), and any
-// dtypes. Requires: `in` covers what SignalResampler::needed says of `out`.
+// Resamples signals beside each other along the first axis, of shape (frames) or (frames, channels)
+// and any dtypes. Requires: `in` covers what SignalResampler::needed says of `out`.
 void resample_channels(const SignalResampler& r, const View& in, const View& out,
                        const SignalScaling& scaling, Arena& scratch);
 

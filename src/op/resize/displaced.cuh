@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What operators share that take each pixel from another place of a picture: both halves of their
-// work.
+// What operators share that take each pixel from another place of a picture.
 #pragma once
 #include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
@@ -18,7 +17,7 @@ struct Coordinates {
   double y, x;
 };
 
-// A picture, whose places are told by coordinates. Throws WrongCall where it is too large for that.
+// Throws WrongCall if coordinates cannot tell all places of a picture of this size.
 inline TensorType with_places(const TensorType& picture) {
   const int rank = picture.shape.rank;
   for (int a : {rank - 3, rank - 2})
@@ -27,8 +26,8 @@ inline TensorType with_places(const TensorType& picture) {
   return picture;
 }
 
-// Makes each pixel of `out`, of layout HWC, of what lies in `in`, which is whole.
-// where(y, x, n, ys, xs) writes the coordinates of n pixels in a row of the whole output.
+// Makes each pixel of `out`, of layout HWC, of what lies in `in`, which is whole. where(y, x, n,
+// ys, xs) writes the coordinates of n pixels in a row of the whole output.
 template <class Where>
 void displace(const View& in, const View& out, const Placing& how, const Where& where,
               Arena& scratch) {
@@ -106,14 +105,13 @@ struct DisplacedValue {
   }
 };
 
-// One picture of a batch on a device.
 struct DisplacedPicture {
   View in, out;
   Placing how;
   bool is_moved = true;
 };
 
-// Makes `count` pictures: picture(i) and where(i) are those of item i.
+// Makes `count` pictures, with picture(i) and where(i) for item i.
 template <class Picture, class MakeWhere>
 void displace(GpuRun& r, size_t count, Picture picture, MakeWhere where) {
   using F = decltype(where(size_t{0}));
@@ -130,7 +128,6 @@ void displace(GpuRun& r, size_t count, Picture picture, MakeWhere where) {
   run_each(r, std::span(std::as_const(all)));
 }
 
-// The arguments of operators that move the pixels of a picture.
 struct DisplacementArguments {
   float fill_value = 0;
   Filter interp_type = Filter::kNearest;

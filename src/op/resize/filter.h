@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which filter resamples an axis, for resize and random_resized_crop.
 #pragma once
 #include <optional>
 
@@ -19,8 +17,8 @@ struct EnumNames<Filter> {
                                            "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
 };
 
-// Nearest neighbour is the only filter that keeps class numbers: chooses it unless another one was
-// asked for. Throws WrongCall.
+// Chooses nearest neighbour, the only filter that keeps class numbers, unless another one was asked
+// for. Throws WrongCall.
 void take_nearest(const Checker& c, const char* argument, std::optional<Filter>& filter);
 
 enum class ResizeBorder : uint8_t { kOmit, kClamp };

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The argument `pixel_origin`.
 #pragma once
 #include "op/value.h"
 

@@ -41,7 +41,7 @@ TensorType ResizeArguments::checked_resize(Checker& c) const {
   return t;
 }
 
-// A size below a pixel gives one pixel, and who asks for it probably means a share.
+// A size below a pixel gives one pixel, and was probably meant as a share.
 void ResizeArguments::warn_of_shares(Checker& c) const {
   const auto warn = [&](const char* name, float v) {
     if (v != 0 && std::abs(v) < 1)
@@ -126,8 +126,8 @@ ResizeRequest ResizeArguments::size_request(const ResizedAxes& axes, const Shape
   return r;
 }
 
-// The extents as far as they are known before the run. In these two modes, an axis with a
-// constant size depends neither on the other axes nor on the input.
+// The extents as far as they are known before the run. In these two modes, an axis with a constant
+// size depends neither on other axes nor on the input.
 Shape ResizeArguments::checked_shape(const Checker& c, const TensorType& in) const {
   static constexpr const char* kDeciding[] = {"size",      "resize_x",       "resize_y",
                                               "resize_z",  "resize_shorter", "resize_longer",

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The arguments of resize, and what they ask for.
 #pragma once
 #include <array>
 
@@ -30,11 +28,11 @@ struct ResizeArguments : FilterArguments, DtypeArgument {
     }
   };
 
-  // The block for an input of this type. Throws WrongCall.
+  // Throws WrongCall.
   Block resample(const TensorType& in) const;
 
  protected:
-  // The type of the resized input as far as it is known before the run. Throws WrongCall.
+  // The resized input's type as far as it is known before the run. Throws WrongCall.
   TensorType checked_resize(Checker& c) const;
 
  private:

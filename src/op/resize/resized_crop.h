@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resizing, a crop of the result, and its mirror image: arguments and blocks.
+// Resizing, a crop of the result, and its mirror image.
 #pragma once
 #include "op/resize/resize_arguments.h"
 #include "op/window/crop_window.h"

@@ -25,8 +25,8 @@ struct Scales {
   double product = 1, least = HUGE_VAL, most = 0;
 };
 
-// The scale of axes that have no size: the geometric mean of the other scales. If an axis has no
-// size, at most two others have one, so a square root suffices.
+// The scale of axes without a size: the geometric mean of the other scales. At most two other axes
+// have a size, so a square root suffices.
 double mean_of(const Scales& s) { return s.count == 2 ? std::sqrt(s.product) : s.product; }
 
 class Sizes {

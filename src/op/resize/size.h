@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns what a user asks for into output extents and the input interval that they show.
+// What a user asks for becomes output extents and the input interval that they show.
 #pragma once
 #include "op/value.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a warp shows between and outside of the input's values: arguments and rules.
+// What a warp shows between and outside of the input's values.
 #pragma once
 #include "op/arguments/dtype_argument.h"
 #include "op/resize/filter.h"
@@ -9,7 +9,6 @@
 
 namespace stoker {
 
-// Throws WrongCall.
 inline void require_warp_filter(std::optional<Filter> filter) {
   require(!filter || filter == Filter::kNearest || filter == Filter::kLinear,
           "argument 'interp_type' is INTERP_NN or INTERP_LINEAR here");

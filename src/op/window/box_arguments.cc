@@ -31,7 +31,7 @@ std::vector<Window> BoxArguments::boxes(const TensorType& in) const {
 }
 
 // Fractions are floats, so 50/60 of 60 is a little less than 50. What is cut to whole elements is
-// moved first by as much as two roundings of a float may have taken away.
+// first moved by as much as two roundings of a float may have taken away.
 void BoxArguments::set_span(Window& w, int axis, size_t k, double extent) const {
   const bool share_anchor = normalized || normalized_anchor;
   const bool share_shape = normalized || normalized_shape;

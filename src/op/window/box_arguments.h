@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of boxes in a tensor, several of which may be given in one list.
+// The arguments of boxes in a tensor. One list may give several.
 #pragma once
 #include <vector>
 
@@ -17,8 +17,8 @@ struct BoxArguments {
   bool centered_anchor = false, normalized = false;
   bool normalized_anchor = false, normalized_shape = false;
 
-  // The boxes, cut to the tensor and perhaps empty. Throws WrongCall where the lists do not fit it
-  // or each other. Requires: the rank of `in` is known.
+  // The boxes, cut to the tensor and perhaps empty. Throws WrongCall if the lists do not fit it or
+  // each other. Requires: the rank of `in` is known.
   std::vector<Window> boxes(const TensorType& in) const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTiny = 1e-6;  // what rounding may change of a ratio
 
-// Adjusts extents to ratios that have one value, so that the largest one stays.
+// Adjusts extents to ratios that have one value. The largest extent stays.
 void fit(const BoxCrop& c, const double* full, double* extent) {
   const auto is_one = [&](int pair) { return c.ratio[pair].least == c.ratio[pair].most; };
   double size[SpaceBox::kMost] = {}, largest = 0;

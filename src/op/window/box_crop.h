@@ -12,8 +12,7 @@
 
 namespace stoker {
 
-// A box or a window in two or three dimensions: x, y, z. Coordinates are shares of the picture's
-// extents.
+// A box or a window in two or three dimensions: x, y, z, as shares of the picture's extents.
 struct SpaceBox {
   static constexpr int kMost = 3;
   double lo[kMost] = {}, hi[kMost] = {};
@@ -22,12 +21,11 @@ struct SpaceBox {
 };
 double common_volume(const SpaceBox& a, const SpaceBox& b, int dims);
 
-// Where the coordinates of a box lie in a row, by letters: x y z of the start, and X Y Z of the end
-// or W H D of the size.
+// Where a row has the coordinates of a box, by letters: x y z of the start, and X Y Z of the end or
+// W H D of the size.
 class BoxLayout {
  public:
-  // Throws WrongCall.
-  explicit BoxLayout(const Layout& letters);
+  explicit BoxLayout(const Layout& letters);  // throws WrongCall
   int dims() const { return dims_; }
   SpaceBox read(const float* row) const;
   void write(const SpaceBox& box, float* row) const;
@@ -65,7 +63,7 @@ struct BoxCrop {
     double anchor[SpaceBox::kMost] = {}, extent[SpaceBox::kMost] = {};  // in pixels if is_fixed
     std::vector<size_t> kept;  // the boxes that are left
   };
-  // An attempt takes two draws for each axis where windows are fixed. Else it takes one for each
+  // An attempt takes two draws for each axis if windows are fixed. Else it takes one for each
   // extent and, if their ratios are good, one for each place. An option takes two draws. Throws
   // WrongCall if no window is good. Requires: there is an option.
   Found draw(std::span<const SpaceBox> boxes, Chance& chance) const;
@@ -75,12 +73,12 @@ struct BoxCrop {
 
   bool choose_position(Chance& chance, Found& f) const;
   bool has_ratios(const double* extent) const;
-  // Of the boxes: the least overlap, or the greatest if one of them is enough.
+  // The least overlap with the boxes, or the greatest if one of them is enough.
   double overlap(std::span<const SpaceBox> boxes, const SpaceBox& window) const;
   bool keeps(const SpaceBox& box, const SpaceBox& window) const;
 };
 
-// The box's part in the window, as shares of the window's extents.
+// The box's part in the window, in shares of the window's extents.
 SpaceBox seen_in(const SpaceBox& box, const SpaceBox& window, int dims);
 
 }  // namespace stoker

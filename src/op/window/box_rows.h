@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Boxes as inputs and outputs of operators that drop some of them.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -13,8 +11,8 @@
 
 namespace stoker {
 
-// The boxes of an input of shape (N, 4) or (N, 6). Throws WrongCall where one lies outside by more
-// than a start and a size in float32 are off when they are added.
+// The boxes of an input of shape (N, 4) or (N, 6). Throws WrongCall if one lies outside by more
+// than the rounding of a start plus a size in float32.
 inline std::vector<SpaceBox> boxes_of(const View& in, const BoxLayout& order) {
   std::vector<float> rows(static_cast<size_t>(in.full.volume()));
   copy_to_dense(in, rows.data());
@@ -32,7 +30,7 @@ inline std::vector<SpaceBox> boxes_of(const View& in, const BoxLayout& order) {
   return boxes;
 }
 
-// Gives those of the rows of an input that are kept, of which there are `count`. Throws WrongCall.
+// Gives the `count` rows of an input that are kept. Throws WrongCall.
 inline void give_rows(Run& r, size_t input, std::span<const size_t> kept, size_t output,
                       int64_t count) {
   const View& in = r.inputs[input];
@@ -49,7 +47,7 @@ inline void give_rows(Run& r, size_t input, std::span<const size_t> kept, size_t
   }
 }
 
-// Gives the boxes that are kept, as they are or as parts of the window.
+// Gives the kept boxes, as they are or as parts of the window.
 inline void give_boxes(Run& r, size_t input, const BoxCrop::Found& f, const BoxLayout& order,
                        std::span<const SpaceBox> boxes, size_t output) {
   const View& in = r.inputs[input];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The size of what a warp makes: arguments and rules.
+// The size of what a warp makes.
 #pragma once
 #include "op/context.h"
 #include "op/rules.h"
@@ -21,9 +21,9 @@ struct CanvasAxes {
 struct SizeArgument {
   Small<float> size = {};
 
-  // Replaces the size that the operator has found, if the argument says so. Throws WrongCall.
+  // Replaces the size that the operator has found if the argument says so. Throws WrongCall.
   void set_size(const CanvasAxes& axes, int64_t* canvas) const;
-  // The warp on these axes, of that size or that of the input. Throws WrongCall.
+  // The warp on these axes, of that size or the input's. Throws WrongCall.
   Warp on_canvas(const CanvasAxes& axes, Warp w = {}) const;
 };
 inline constexpr auto kSizeArgument =
@@ -37,15 +37,15 @@ struct CanvasArguments : SizeArgument {
   void set_canvas(const CanvasAxes& axes, int64_t* canvas) const;
 
  protected:
-  // The type of the output as far as it is known before the run. made(type) has the shape for an
-  // input of known shape. `computed`: whether another node computes what decides it.
+  // The output's type as far as it is known before the run. made(type) has the shape for an input
+  // of known shape. `computed`: whether another node computes what decides it.
   template <class Made>
   TensorType checked_canvas(const Checker& c, TensorType in, bool computed,
                             const Made& made) const {
     require(!keep_size || (size.empty() && !c.is_computed("size")),
             "arguments 'size' and 'keep_size' do not go together");
     const CanvasAxes axes(in);
-    // With all extents known or one in their place, so that the rules are checked in any case.
+    // Unknown extents become one, so that the rules are checked in any case.
     TensorType some = in;
     for (int a = 0; a < in.shape.rank; ++a) some.shape[a] = std::max<int64_t>(some.shape[a], 1);
     if (!computed) some.shape = made(some);

@@ -10,12 +10,11 @@ namespace stoker {
 
 namespace {
 
-// The axis of depth or, in a layout without depth, of frames.
+// The axis of depth or, in a layout without, of frames.
 int depth_axis(const Layout& layout) {
   return layout.find('D') >= 0 ? layout.find('D') : layout.find('F');
 }
 
-// For D, H and W: the axis in the layout, or -1.
 struct DepthHeightWidth {
   int axis[3];
   explicit DepthHeightWidth(const Layout& l) : axis{depth_axis(l), l.find('H'), l.find('W')} {}
@@ -47,7 +46,6 @@ int64_t start_of(float position, int64_t extent, int64_t window, Rounding roundi
   return rounding == Rounding::kRound ? std::llround(start) : static_cast<int64_t>(start);
 }
 
-// Throws WrongCall when arguments exclude each other.
 void require_fitting(const CropArguments& a, const Checker& c) {
   const bool list = a.crop || c.is_computed("crop");
   const bool h = a.crop_h > 0 || c.is_computed("crop_h");
@@ -58,7 +56,6 @@ void require_fitting(const CropArguments& a, const Checker& c) {
   require(h || !d, "argument 'crop_d' needs 'crop_h' and 'crop_w'");
 }
 
-// The extents of the window, -1 where another node computes them.
 Shape cropped_shape(const CropArguments& a, OutOfBounds policy, const Checker& c,
                     const TensorType& in) {
   static constexpr const char* kExtents[] = {"crop_d", "crop_h", "crop_w"};

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The window that the crop arguments choose, for crop, crop_mirror_normalize and
-// decoders.image_crop.
 #pragma once
 #include <optional>
 
@@ -53,13 +50,13 @@ inline constexpr auto kCropDepthArguments = std::tuple{
         "Place of the window, from 0 at the front to 1 at the back.", between(0, 1), kPerSample),
 };
 
-// The extents of the window after the policy, -1 where they are not known before the run. Throws
+// The window's extents after the policy; -1 where they are not known before the run. Throws
 // WrongCall when arguments exclude each other, or name an axis that the layout does not have.
 Shape checked_crop(const CropArguments& a, OutOfBounds policy, const Checker& c,
                    const TensorType& in);
 
-// The window after the policy, in full coordinates. One that is larger than the input reaches
-// outside under 'pad'. Axes that are not cropped are whole. Throws WrongCall under 'error'.
+// The window after the policy, in full coordinates. Under 'pad' it may reach outside. Axes that are
+// not cropped are whole. Throws WrongCall under 'error'.
 Window crop_window(const CropArguments& a, std::optional<OutOfBounds> policy, const TensorType& in);
 
 }  // namespace stoker

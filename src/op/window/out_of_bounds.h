@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What crop, slice and crop_mirror_normalize do with windows that reach outside.
 #pragma once
 #include <optional>
 
@@ -33,13 +31,12 @@ inline constexpr auto kOutOfBoundsArguments = std::tuple{
         "the window."),
 };
 
-// The window after the policy, which is 'error' where an operator has no such argument. Throws
-// WrongCall, with the hint at its end, under 'error' when `w` reaches outside `in`.
+// The window after the policy, which is 'error' if an operator has no such argument. Under 'error',
+// throws WrongCall that ends with the hint when `w` reaches outside `in`.
 Window settle(const Window& w, const TensorType& in, std::optional<OutOfBounds> policy,
               const std::string& hint = "");
 
-// Cuts an already settled window out of `in`. Throws WrongCall when there is neither one fill
-// value nor one per channel.
+// Cuts a settled window out of `in`. Throws WrongCall unless fill values are one, or one a channel.
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values);
 
 bool reaches_outside(const Window& w, const Shape& full);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Regions of pictures that are pasted onto one canvas: arguments and rules. Values; thread-safe.
+// Regions of pictures that are pasted onto one canvas.
 #pragma once
 #include <vector>
 
@@ -20,12 +20,12 @@ struct PastedArguments {
   std::optional<Small<int>> in_anchors, out_anchors, shapes;
   std::optional<Small<float>> in_anchors_rel, out_anchors_rel, shapes_rel;
 
-  // Throws WrongCall where arguments exclude each other.
+  // Throws WrongCall when arguments exclude each other.
   void check(const Checker& c) const;
-  // Throws WrongCall where a list is not for this many regions.
+  // Throws WrongCall if a list is not for this many regions.
   void check_counts(size_t regions) const;
-  // The regions of pictures with these heights and widths. Throws WrongCall where they do not fit
-  // the pictures, or a canvas of that height and width.
+  // The regions of pictures with these heights and widths. Throws WrongCall if they do not fit the
+  // pictures, or a canvas of that height and width.
   std::vector<PastedRegion> regions(std::span<const std::array<int64_t, 2>> pictures,
                                     const std::array<int64_t, 2>& canvas) const;
 };

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps between pictures that a matrix gives, for warp_affine and warp_perspective. Scripts write a
-// row for x, one for y, for volumes one for z, and for a perspective one for the divisor. Blocks
-// have the outermost axis first.
+// Maps between pictures that a matrix gives, for warp_affine and warp_perspective. A user's rows
+// are for x, y, z if there is depth, and the divisor of a perspective. Blocks have the outermost
+// axis first.
 #pragma once
 #include "kernels/block.h"
 #include "op/context.h"
@@ -13,12 +13,12 @@ namespace stoker {
 
 class PointMap {
  public:
-  // `matrix` has `rank` rows of rank + 1 numbers, one row after the other, and one row more where
-  // it `has_divisor`; the last ones of the rows are the offset. It leads from a point of the output
-  // to one of the input, or back unless `from_output`. Throws WrongCall.
+  // `matrix` has `rank` rows of rank + 1 numbers, one after the other, and one row more if it
+  // `has_divisor`; the last number of a row is the offset. It leads from a point of the output to
+  // one of the input, or back unless `from_output`. Throws WrongCall.
   PointMap(int rank, const Small<float>& matrix, bool from_output, bool has_divisor = false);
 
-  // Makes the point (0, 0) the centre of the first pixel, which is its corner otherwise.
+  // Puts the point (0, 0) at the centre of the first pixel instead of its corner.
   void begin_at_centre();
 
   // The caller says the rest of the Warp.
@@ -39,7 +39,7 @@ struct MatrixArguments {
  protected:
   // Whether the matrix is known when the graph is built. Throws WrongCall unless it is given once.
   bool is_matrix_known(const Checker& c) const;
-  // The matrix of the second input, if it is there, or that of the argument.
+  // The matrix of the second input if there is one, else the argument's.
   Small<float> numbers(const Lowering& l) const;
 };
 inline constexpr Port kMatrixPort = {.name = "matrix_input",

@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-// Where the map leads from a point, both with the outermost axis first.
+// To where the map leads from a point, both with the outermost axis first.
 std::vector<double> led(const Warp& w, const std::vector<double>& p) {
   std::vector<double> to;
   double divisor = w.divisor_offset;

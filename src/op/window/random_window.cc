@@ -43,7 +43,7 @@ struct WindowLimits {
     const double ratio = static_cast<double>(s.width) / static_cast<double>(s.height);
     return s.width <= width && s.height <= height && ratio >= least_ratio && ratio <= most_ratio;
   }
-  // Rounds down to whole pixels, at least one.
+  // Rounds down to at least one whole pixel.
   static int64_t whole(double x) {
     return std::max<int64_t>(1, static_cast<int64_t>(std::min(x, 0x1p62)));
   }

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// A window of random area, aspect ratio and place, for random_resized_crop, random_crop_generator
-// and decoders.image_random_crop.
 #pragma once
 #include "op/context.h"
 #include "op/schema.h"

@@ -11,7 +11,7 @@
 namespace stoker {
 Rotation::Rotation(int rank, double angle, const Small<float>& axis) : rank_(rank) {
   require(std::isfinite(angle), "argument 'angle' is not a finite number: ", angle);
-  // A picture turns about the axis that points out of it, as y points down.
+  // A picture turns about the axis that points out of it, because y points down.
   double unit[kMost] = {0, 0, -1};
   if (rank == 3) {
     require_count("argument 'axis'", axis.size(), {3}, "a vector (x, y, z)");

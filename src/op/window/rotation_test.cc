@@ -27,7 +27,7 @@ std::vector<int64_t> common(const std::vector<double>& angles, std::vector<int64
   return out;
 }
 
-// The point of the input that the output shows at the centre of a pixel.
+// The point of the input that the output's pixel shows at its centre.
 std::vector<double> source(const Warp& w, std::vector<double> p) {
   std::vector<double> q;
   for (int i = 0; i < w.count; ++i) {

@@ -14,7 +14,7 @@ struct Interval {
   double begin, end;
 };
 
-// The limit leaves room for the sums of starts where many slices become one pass.
+// The limit leaves room for sums of starts when many slices become one pass.
 int64_t rounded(double x) {
   require(std::fabs(x) < 0x1p53, "a window position is ", x, ", expected between -2^53 and 2^53");
   return std::llround(x);
@@ -71,8 +71,8 @@ double given(const View& list, size_t i) {
   return list.dtype == DType::kFloat32 ? shortest(static_cast<float>(number)) : number;
 }
 
-// Start and size are added before they are scaled, so that fractions of 0.1 and 0.9 reach the end
-// of the axis exactly.
+// Start and size are added before they are scaled, so that 0.1 and 0.9 reach the end of the axis
+// exactly.
 Interval positional(const SliceArguments& a, const View& anchors, const View& sizes, size_t i,
                     int64_t extent) {
   const double full = static_cast<double>(extent);
@@ -99,7 +99,6 @@ Interval named(const SliceArguments& a, size_t i, int64_t extent) {
   return {begin, begin + share(*a.rel_shape) * full};
 }
 
-// Throws WrongCall when the window is given in no way or in several.
 void require_one_way(const SliceArguments& a, const Checker& c) {
   static constexpr const char* kNamed[] = {"start",   "rel_start", "end",
                                            "rel_end", "shape",     "rel_shape"};

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// The window that the slice arguments or inputs choose, for slice and decoders.image_slice.
 #pragma once
 #include <optional>
 
@@ -45,7 +43,6 @@ inline constexpr auto kSliceArguments = std::tuple{
         "Whether a floating-point shape input is a fraction of the extent."),
 };
 
-// The second and third input.
 inline constexpr Port kSliceAnchorPort = {
     .name = "anchor",
     .help = "Where the window starts. Integers count elements.",
@@ -56,18 +53,18 @@ inline constexpr Port kSliceShapePort = {.name = "shape_input",
                                          .is_optional = true,
                                          .is_value = true};
 
-// The extents of the window after the policy, -1 where they are not known before the run. Throws
+// The window's extents after the policy; -1 where they are not known before the run. Throws
 // WrongCall when the window is given in no way or in several.
 Shape checked_slice(const SliceArguments& a, OutOfBounds policy, const Checker& c,
                     const TensorType& in);
 
 // The window before any policy, in full coordinates. It may reach outside. `anchor` and `size` are
-// null where the inputs are missing. Throws WrongCall.
+// null if the inputs are missing. Throws WrongCall.
 Window slice_window(const SliceArguments& a, const TensorType& in, const View* anchor,
                     const View* size);
 
-// For the error about this window where it reaches outside: what to do if it was given as (y, x)
-// though the order is (x, y), which shows by its fitting then; else "".
+// For the error about a window that reaches outside: what to do if it was given as (y, x) instead
+// of (x, y), as it seems if it fits the other way round; else "".
 std::string order_hint(const Window& w, const SliceArguments& a, const TensorType& in,
                        const View* anchor, const View* size);
 

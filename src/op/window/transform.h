@@ -12,7 +12,7 @@
 
 namespace stoker {
 
-// x becomes M x + T, where T is the last column. In double precision.
+// x becomes M x + T, where T is the last column, in double precision.
 struct Affine {
   static constexpr int kMost = kMaxRank;
   int rank;
@@ -29,7 +29,7 @@ struct Affine {
             v.as<const std::byte>() + i * v.strides[0] + j * v.strides[1]));
     return a;
   }
-  // First the other map, then this one.
+  // First `first`, then this map.
   Affine after(const Affine& first) const {
     Affine p(rank);
     for (int i = 0; i < rank; ++i)
@@ -39,7 +39,7 @@ struct Affine {
       }
     return p;
   }
-  // Makes this point stay where it is, as the origin did before. Requires: T is 0.
+  // Makes this point stay where it is instead of the origin. Requires: T is 0.
   void centre_at(const std::optional<Small<float>>& point) {
     for (int i = 0; point && i < rank; ++i) {
       m[i][rank] = static_cast<double>(point->at_or_only(i));
@@ -47,7 +47,6 @@ struct Affine {
         m[i][rank] -= m[i][k] * static_cast<double>(point->at_or_only(k));
     }
   }
-  // Writes the elements that `out` covers.
   void write(const View& out) const {
     auto* to = out.as<float>();
     for (int64_t i = 0; i < out.shape[0]; ++i)
@@ -81,8 +80,7 @@ struct Dimensions {
             rank);
     if (n > 1) rank = n, is_fixed = true;
   }
-  // The map has this number of dimensions.
-  void fix(int n) {
+  void fix(int n) {  // the map has this number of dimensions
     require(!is_fixed || rank == n, "a map of ", n, " dimensions does not fit ", rank, " values");
     rank = n, is_fixed = true;
   }

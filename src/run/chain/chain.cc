@@ -9,7 +9,7 @@ namespace stoker {
 
 namespace {
 
-// Whether a sample is of the type that was announced, in which -1 stands for what is not known.
+// Whether a sample is of the announced type, in which -1 stands for unknown extents.
 bool fits(const TensorType& made, const TensorType& announced) {
   if (made.dtype != announced.dtype) return false;
   if (announced.shape.rank < 0) return true;
@@ -36,7 +36,7 @@ SampleError frames_differ(int64_t frame, const TensorType& made, const TensorTyp
                      ", frame 0 became " + first.str() + "; all frames must agree");
 }
 
-// Sets or checks the layout of the side that a merge takes. `all`: that of the merge, if known.
+// Sets or checks the layout of the side that a merge takes. `all`: the merge's, if known.
 void agree_in_layout(const Layout& all, TensorType& side) {
   if (side.layout.empty()) side.layout = all;
   else if (!all.empty() && side.layout != all)
@@ -122,8 +122,7 @@ void Chain::give_type(const Ref& value, const TensorType& type) {
   s.done = true;
 }
 
-// Requires: the operator is called for each frame.
-int64_t Chain::frames_of(int node) const {
+int64_t Chain::frames_of(int node) const {  // requires: it is called for each frame
   const Node& n = plan_.node(node);
   for (size_t i = 0; i < n.inputs.size(); ++i)
     if (plan_.checked(node).sequences[i]) return type_of(*n.inputs[i]).shape[0];
@@ -139,7 +138,7 @@ bool Chain::has_frames(int node, size_t link) const {
          view(plan_.node(node).links[link].from).layout.str().starts_with('F');
 }
 
-// Finds the operators for this sample: the plan's own, or copies that hold the computed arguments.
+// Finds this sample's operators: the plan's own, or copies that hold the computed arguments.
 void Chain::resolve(int node) {
   NodeState& s = states_[node];
   s.ops.assign(1, plan_.own_operator(node));
@@ -190,7 +189,7 @@ TensorType Chain::input_type(int node, size_t i) const {
   return t;
 }
 
-// Sets views_ to the inputs as far as they are made.
+// Sets views_ to those inputs that are made.
 void Chain::see_inputs(int node, size_t first) {
   const auto& inputs = plan_.node(node).inputs;
   views_.assign(inputs.size(), View{});
@@ -222,7 +221,7 @@ void Chain::lower_node(int node, int64_t frame) {
   }
 }
 
-// Makes the blocks of a later frame, whose result must have the shape of the first frame's.
+// Makes the blocks of a later frame, whose result must have the first frame's shape.
 void Chain::lower_frame(int node, int64_t frame) {
   NodeState& s = states_[node];
   const TensorType whole = s.types[0];
@@ -232,7 +231,7 @@ void Chain::lower_frame(int node, int64_t frame) {
   s.types[0] = whole;
 }
 
-// An annotation is about the picture that its reader gives, and not about what is made of that.
+// An annotation is about its reader's picture, not about what is made of that.
 Annotated Chain::annotated(int node) const {
   const auto& inputs = plan_.node(node).inputs;
   if (inputs.empty() || !inputs[0] || !plan_.planned(inputs[0]->node).store) return std::nullopt;
@@ -297,7 +296,7 @@ void Chain::infer_node(int node) {
       throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
 }
 
-// Runs a node whose value decides shapes or arguments, or of which only the run tells the shapes.
+// Runs a node whose value decides shapes or arguments, or whose shapes only the run tells.
 void Chain::run_early(int node) {
   const bool infers = type(node).infers();
   if (infers)
@@ -358,7 +357,7 @@ std::span<const Window> Chain::judged(int node) const {
   return (judged_->has_any(node) ? *judged_ : wanted_).of(node);
 }
 
-// Where an output is written: its slot, or scratch memory that covers just what is wanted.
+// Where an output is written: its slot, or scratch memory for just what is wanted.
 View Chain::destination(int node, int output) {
   const NodeState& s = states_[node];
   const TensorType& t = s.types[output];
@@ -402,7 +401,7 @@ void Chain::run_sample(int node) {
   }
 }
 
-// Gives the input's own memory, unless the bytes do not lie there as they are needed.
+// Gives the input's own memory, unless its bytes lie otherwise than needed.
 void Chain::run_alias(int node) {
   NodeState& s = states_[node];
   const View& in = view(*plan_.node(node).inputs[0]);

@@ -22,7 +22,6 @@ struct SampleFailure {
 // What a reader found in an annotation of its picture, if anything.
 using Annotated = std::optional<AnnotatedPicture>;
 
-// What an operator found of a sample that was made.
 struct SampleRemark {
   SampleFailure found;
   const char* advice;  // Remark::advice
@@ -32,42 +31,40 @@ struct SampleRemark {
 // A damaged sample has to be bad under every executor and rewrite, or under none. So what decoders
 // judge does not follow from what they make (Note [Judged windows], codec/codec.h). It is what
 // demand finds from the outputs of the graph and from what later stages read, through all nodes,
-// wherever they run. Where demand is not switched off and all nodes run on the CPU, that is what is
-// made as well. Elsewhere demand is found twice.
+// wherever they run. If demand is on and all nodes run on the CPU, that is also what is made.
+// Otherwise demand is found twice.
 class Chain {
  public:
   // Requires: all of these outlive this.
   Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times);
 
-  // Samples are made with these rewrites from now on. Requires: the plan has each of them as well.
+  // Samples are made with these rewrites from now on. Requires: the plan has them as well.
   void use(const Rewrites& rewrites);
-  // Begins a stage of a sample. Forgets the sample before. `origins`: by source of the plan.
-  // `annotated`: by reader; the first stage fills it. `take_picture` is called for pictures for the
-  // device. All must stay valid until the next begin(). Requires: use() was called.
+  // Begins a stage of a sample, and forgets the sample before. `origins`: by source of the plan.
+  // `annotated`: by reader; the first stage fills it. `take_picture` takes pictures for the device.
+  // All must stay valid until the next begin(). Requires: use() was called.
   void begin(std::span<const Origin> origins, std::span<Annotated> annotated, int stage,
              TakePicture take_picture);
-  // Makes this node the one that node() names, for messages about what follows.
+  // Sets node(), for messages about what follows.
   void at(int node) { node_ = node; }
-  // Gives what was read of a reader's sample. It must stay valid until the next begin().
+  // What was read of a reader's sample. It must stay valid until the next begin().
   void give_bytes(int reader, int64_t index, std::span<const io::Part> parts);
-  // Gives a value that the stage takes from elsewhere: fed by the user, or made in an earlier
-  // stage. It must stay valid until the next begin().
+  // A value that the user fed or an earlier stage made. It must stay valid until the next begin().
   void give_value(const Ref& value, const View& sample);
-  // The same for a value that stays on the device.
+  // A value that stays on the device.
   void give_type(const Ref& value, const TensorType& type);
-  // The same for a value that was not made for this sample.
+  // A value that was not made for this sample.
   void give_none(const Ref& value) { states_[value.node].done = true; }
   // Finds all shapes, and runs what decides them. Throws what operators throw; node() then tells
-  // which operator it was.
+  // which one it was.
   void infer();
-  // Whether this stage runs the node for this sample, so that its outputs will be there. Requires:
-  // infer() was called.
+  // Whether this stage runs the node for this sample. Requires: infer() was called.
   bool is_active(int node) const { return states_[node].is_active; }
-  // A value that infer() has made already; without data for others.
+  // A value that infer() has made already; else without data.
   const View& made(const Ref& value) const { return states_[value.node].views[value.output]; }
   // The type of a slot that this stage fills.
   const TensorType& slot_type(int slot) const { return type_of(plan_.slot(slot).from); }
-  // Says where a slot's value goes. Requires: `v` is of the slot's type, dense, and overlaps no
+  // Says where a slot's value goes. Requires: `v` has the slot's type, is dense, and overlaps no
   // other.
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
   // Finds the demand and runs the nodes. Then every slot's destination is filled, and every picture
@@ -79,7 +76,7 @@ class Chain {
   DeviceTask device_task(int node);
 
   int node() const { return node_; }  // the node at work, for messages
-  // What this stage's nodes found so far of this sample, with the node of each.
+  // What this stage's nodes have found so far of this sample, with the node of each.
   const std::vector<std::pair<int, Remark>>& remarks() const { return remarks_; }
 
  private:

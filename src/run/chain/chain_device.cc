@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chain's part for operators that run on a device: what they do and read is decided here, as
-// for operators on the CPU.
+// The chain's part for operators on a device: what they do and read is decided here.
 #include "kernels/strided_copy.h"
 #include "run/chain/chain.h"
 
 namespace stoker {
 
-// Marks all that the device stage keeps as wanted. Demand then finds what its passes read of the
-// values that this chain makes.
+// Marks all that the device stage keeps as wanted, so that demand finds what its passes read.
 void Chain::want_on_device() {
   auto all_of = [&](int node) {
     for (size_t k = 0; k < states_[node].types.size(); ++k)
@@ -24,7 +22,7 @@ void Chain::want_on_device() {
   }
 }
 
-// Copies of the inputs that a GPU half reads on the host, which does so when this sample is over.
+// Copies of the inputs that a GPU half reads on the host, after this sample is over.
 std::vector<HostValue> Chain::host_values(int node) const {
   const auto& inputs = plan_.node(node).inputs;
   std::vector<HostValue> values(inputs.size());

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What workers give to the device for one sample: what its nodes have to do, as it was decided
-// here, and pictures that it decodes.
+// What workers give to the device for one sample: the work of its nodes, and pictures to decode.
 #pragma once
 #include "codec/device_decoder.h"
 #include "op/operator_type.h"
@@ -27,7 +26,7 @@ struct DeviceTask {
   Origin origin;
   size_t taken = 0;  // of a merge: the input that it gives
 
-  // Whether the node has something to do for this sample: see Note [Guards], graph/graph.h.
+  // Whether the node has something to do for this sample: Note [Guards] (graph/graph.h).
   bool is_there() const { return !types.empty(); }
 
   template <class T>
@@ -45,9 +44,9 @@ struct Picture {
   std::shared_ptr<Buffer> owner;  // of the pixels; null once their copy is enqueued
 };
 
-// Takes a picture of which this window of the node's output is made. Gives the memory into which
-// the CPU has to put it, or a view without data where the device's decoder took over `request`.
-// Throws Starved when the pool has no room now, TooLarge when it never will have.
+// Takes a picture, of which this window of the node's output is made. Gives the memory into which
+// the CPU has to put it, or a view without data if the device's decoder took over `request`. Throws
+// Starved when the pool has no room now, TooLarge when it never will have.
 using TakePicture = std::function<View(int node, const TensorType& type, const Window& window,
                                        const std::optional<DecodeRequest>& request)>;
 

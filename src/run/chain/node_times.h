@@ -13,14 +13,14 @@ class NodeTimes {
  public:
   explicit NodeTimes(int nodes) : ns_(new std::atomic<int64_t>[static_cast<size_t>(nodes)]()) {}
   void add(int node, int64_t ns) { ns_[node].fetch_add(ns, std::memory_order_relaxed); }
-  // Also the time spent on its shapes. A pass counts for its first node.
+  // Includes the time for its shapes. A pass counts for its first node.
   int64_t of(int node) const { return ns_[node].load(std::memory_order_relaxed); }
 
  private:
   const std::unique_ptr<std::atomic<int64_t>[]> ns_;
 };
 
-// Counts for a node the time for which this lives.
+// Counts, for a node, the time for which this lives.
 class Timed {
  public:
   Timed(NodeTimes& times, int node) : times_(times), node_(node), start_(now()) {}

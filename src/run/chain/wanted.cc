@@ -81,7 +81,7 @@ void Wanted::find_inputs(int node, bool narrows) {
   }
 }
 
-// Of a merge or an alias. An alias needs all of its input.
+// For a merge, or an alias, which needs all of its input.
 void Wanted::find_given(int node) {
   const NodeState& s = states_[node];
   const Ref from = *plan_.node(node).inputs[s.taken];

@@ -11,8 +11,7 @@ namespace stoker {
 
 // What is known of a node for the sample at work.
 struct NodeState {
-  // With this sample's arguments: one for all frames or, where an argument has a value for each
-  // frame, one for each.
+  // With this sample's arguments: one for all frames, or one for each.
   std::vector<std::shared_ptr<const Operator>> ops;
   std::vector<TensorType> inputs, types;  // types: of whole values, with frames
   std::vector<View> views;  // by output; null until run
@@ -30,15 +29,14 @@ struct NodeState {
 
 class Wanted {
  public:
-  // Requires: both outlive this.
-  Wanted(const Plan& plan, std::vector<NodeState>& states);
+  Wanted(const Plan& plan, std::vector<NodeState>& states);  // requires: both outlive this
   void clear();  // nothing is wanted any more
 
   // Ignores what needs no run.
   void add(const Ref& value, const Window& window);
   void add_all(const Ref& value);
   // Adds what the nodes of a stage read for what is wanted of them. `narrows`: no more than they
-  // need. Where a merge or an alias has to go, what it gives goes.
+  // need. The input of a merge or an alias goes where its output goes.
   void find(int stage, bool narrows);
 
   bool has(const Ref& value) const { return has_[value.node][value.output]; }

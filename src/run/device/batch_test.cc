@@ -14,7 +14,7 @@ using Batches = OnDevice;
 using BatchesOnSimulated = OnSimulatedDevice;
 
 // Files of different sizes. Outputs: labels, the next sample's bytes as int16, how many samples the
-// operator saw, these bytes as int32, and four of them by a slice that fails where there are fewer.
+// operator saw, these bytes as int32, and four of them by a slice that fails if there are fewer.
 Graph paired_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
@@ -33,8 +33,7 @@ Graph paired_graph(const SampleFolder& folder, DeviceKind device) {
 
 size_t size_of_file(int i) { return static_cast<size_t>(2 + 3 * i); }
 
-// By sample of each step: its label, the label of the sample that it was given, and how many
-// samples the operator saw.
+// A sample's label, that of the sample that it was given, and how many samples the operator saw.
 struct Pair {
   int32_t label, next, count;
   bool operator==(const Pair&) const = default;
@@ -128,7 +127,7 @@ TEST_F(Batches, SeeTheSamplesMadeSoFar) {
     }
 }
 
-// A sample that is replaced before the batch is one of the batch; behind it, nothing is replaced.
+// A sample that is replaced before the batch belongs to it; behind it, nothing is replaced.
 TEST_F(Batches, ReplaceBeforeTheBatchAndLoseTheStepBehindIt) {
   const SampleFolder folder(16, size_of_file);
   std::filesystem::remove(folder.path(5));
@@ -218,7 +217,7 @@ TEST_F(Batches, AFailureInsideDropsTheStepAndIsNoted) {
     }
 }
 
-// A graph whose stages go up and down: batches on the CPU of what a device makes, and the reverse.
+// Its stages go up and down: batches on the CPU of what a device makes, and the reverse.
 Graph mixed_graph(const SampleFolder& folder, bool on_device) {
   const DeviceKind device = on_device ? DeviceKind::kGpu : DeviceKind::kCpu;
   Graph g;
@@ -282,16 +281,14 @@ TEST_F(Batches, AResumedRunGoesOnAtEveryStep) {
   }
 }
 
-// Too little memory is an error that names a larger limit; no smaller one would do. It knows
-// nothing of the samples and stages to come, so it may take several such errors to find a limit
-// that does.
+// Too little memory is an error that names a larger limit, below which no limit would do. It knows
+// nothing of later samples and stages, so several such errors may come before a limit that does.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr int kLimits = 60;  // a run takes up to twenty times as long
 #else
 constexpr int kLimits = 1000;
 #endif
 
-// The limit that the error names.
 int64_t named_limit(const BudgetError& e) {
   const std::string what = e.what(), sign = "memory_limit to at least ";
   const size_t at = what.find(sign);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Damaged pictures are good or bad under every executor, rewrite and device alike: Note [What is
-// judged] of run/chain/chain.h.
+// judged] (run/chain/chain.h).
 #include <algorithm>
 
 #include "run/device/mixed_testing.h"
@@ -10,8 +10,8 @@
 namespace stoker {
 namespace {
 
-// JPEG files of every orientation, baseline and progressive, with and without restart markers. Two
-// of three are damaged unless `is_sound`: one is cut, in one a few bytes in the middle are wrong.
+// JPEG files of every orientation, baseline and progressive, with and without restart markers.
+// Unless `is_sound`, one of three is cut, and in one a few bytes in the middle are wrong.
 class DamagedPictures : public SampleFolder {
  public:
   static constexpr int kCount = 48;
@@ -75,7 +75,6 @@ Graph damaged_graph(const DamagedPictures& folder, Shown use, double place, Devi
   return g;
 }
 
-// Every delivered sample and every failure of an epoch, in order.
 std::vector<std::string> all_of(const Graph& g, const Topology& t, const char* on_error) {
   PipelineOptions o = options(t.executor, on_error);
   o.demand = t.demand;
@@ -96,7 +95,6 @@ std::vector<std::string> all_of(const Graph& g, const Topology& t, const char* o
   return all;
 }
 
-// How many begin with this word.
 int64_t count(const std::vector<std::string>& all, const std::string& word) {
   return std::count_if(all.begin(), all.end(),
                        [&](const std::string& s) { return s.starts_with(word); });
@@ -107,7 +105,6 @@ constexpr Topology kJudge{"simple", false, false, DeviceKind::kCpu, DeviceKind::
 
 using Damage = OnMixed;
 
-// Expects the judge's samples and failures from all topologies.
 void expect_the_judges(const std::vector<Topology>& all, Shown use, const char* on_error) {
   const DamagedPictures folder;
   for (const double place : kPlaces) {

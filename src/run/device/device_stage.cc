@@ -110,7 +110,7 @@ bool DeviceStage::make_room() {
   return memory_->in_use() < before;
 }
 
-// Of one shape, the samples lie without gaps; else each is aligned for vector access.
+// Samples of one shape lie without gaps; others are aligned for vector access.
 DeviceValues DeviceStage::reserve(EnqueuedStage& work, std::span<const int> samples,
                                   const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
@@ -159,7 +159,7 @@ void DeviceStage::at_node(int node, const std::function<void()>& enqueue) const 
   }
 }
 
-// Launches each stage of the batch once, however ragged the batch is. Most batches have one stage.
+// Launches each stage once, however ragged the batch is. Most batches have one stage.
 void DeviceStage::launch(EnqueuedStage& work, const FusedBatch& batch,
                          const std::string& name) const {
   Stream& stream = work.stream;
@@ -251,7 +251,7 @@ const DeviceValues& DeviceStage::values_of(EnqueuedStage& work, const Ref& from)
   return work.values.emplace(from, upload(work, from)).first->second;
 }
 
-// Whether all that the node does is to bring to the device a value that no other node there reads.
+// Whether the node only brings a value to the device that no other node there reads.
 bool DeviceStage::is_upload(const Step& step, int node) const {
   if (plan_.checked(node).unfold || !plan_.node(node).guards.empty() ||
       !plan_.goes_up_once(*plan_.node(node).inputs[0]))
@@ -273,8 +273,8 @@ std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const 
   return views;
 }
 
-// The bytes of the node's input under other types. They stay where they are, unless there would be
-// gaps between samples that are alike, or none between others.
+// The bytes of the node's input under other types. They stay in place unless there would be gaps
+// between samples that are alike, or none between others.
 DeviceValues DeviceStage::alias(EnqueuedStage& work, int node) const {
   const DeviceValues& from = values_of(work, *plan_.node(node).inputs[0]);
   const std::vector<int> samples = work.step.samples_with({node, 0});
@@ -335,7 +335,7 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
   return batches;
 }
 
-// Everything of a stage but decoding. `outputs` is null but in the last stage. The step and the
+// Everything of a stage except decoding. `outputs` is null before the last stage. The step and the
 // outputs get their values when everything is enqueued, so a failure half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
   Stream& stream = stream_of(step);
@@ -364,7 +364,7 @@ void DeviceStage::enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs
       at_node(s.from.node, [&] { download(work, k); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {
-      // Whoever waits for the copies is to hear of failures in the other outputs as well.
+      // Whoever waits for the copies has to hear of failures in the other outputs as well.
       if (!batches.empty()) work.stream.wait(*batches.begin()->second.on_device->ready);
       outputs->copied = device_.make_event();
       work.stream.record(*outputs->copied);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators of steps that run on a device: copies values of the chain there, decodes pictures
-// and launches kernels. Steps begin in order; their later stages may come in between. Only these
-// wait for the device: wait(), finish() and trim(), and issue() while the decoder allocates memory
-// or host memory is pinned.
+// The operators of steps that run on a device: copies values there, decodes pictures and launches
+// kernels. Steps begin in order; their later stages may come in between. Only wait(), finish() and
+// trim() wait for the device, and issue() while the decoder allocates memory or host memory is
+// pinned.
 #pragma once
 #include "base/error.h"
 #include "device/held.h"
@@ -22,19 +22,19 @@ struct DeviceFull : BudgetError {
   using BudgetError::BudgetError;
 };
 
-// How far the stages of a step were issued. DeviceStage::issue() sets it.
+// How far DeviceStage::issue() has come with the stages of a step.
 struct Issued {
   bool is_collected = false;  // this stage's pictures are enqueued and its slots are batches
   std::optional<Outputs> outputs;  // set when the step was published
-  // Comes when the values that later stages read are on the host.
+  // Reached when the values that later stages read are on the host.
   std::unique_ptr<Event> copied;
   int64_t polled_at = 0;  // IterationQueue::polls when `copied` was last queried
 };
 
 class DeviceStage {
  public:
-  // `bell` is called in a thread of the device's runtime whenever copies that are awaited may be
-  // there, until silence(). Requires: the pool outlives this.
+  // Until silence(), a thread of the device's runtime calls `bell` whenever awaited copies may be
+  // there. Requires: the pool outlives this.
   DeviceStage(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
               std::function<void()> bell);
   void silence() { bell_->silence(); }
@@ -45,9 +45,9 @@ class DeviceStage {
   void trim();
   // Enqueues a stage, and publishes the step in the last one. Returns samples that the decoder
   // refuses: they are dropped and marked (DevicePart::is_refused). The CPU has to decode them in
-  // the chain before, and then the stage is to be issued again. Throws DeviceError, or DeviceFull;
-  // then it may be called again. `insists`: the decoder gives up the memory that it keeps for
-  // coming pictures. Requires: the stages before are over.
+  // the chain before; then the stage has to be issued again. Throws DeviceError, or DeviceFull,
+  // after which it may be called again. `insists`: the decoder gives up the memory that it keeps
+  // for coming pictures. Requires: the stages before are over.
   std::vector<int> issue(Step& step, int stage, Issued& state, bool insists);
   // Whether the copies that the step awaits are on the host. Throws what failed before them.
   static bool is_copied(Issued& state);
@@ -57,7 +57,7 @@ class DeviceStage {
   void wait(const Step& step) const { stream_of(step).synchronize(); }
 
  private:
-  // A stage while it is enqueued. When all is enqueued, the step takes the values.
+  // A stage while it is enqueued. Afterwards the step takes the values.
   struct EnqueuedStage {
     Step& step;
     Stream& stream;
@@ -71,7 +71,7 @@ class DeviceStage {
   bool make_room();
   std::vector<int> decode(Step& step, int stage);
   void enqueue(Step& step, int stage, Outputs* outputs);
-  // Calls enqueue(). Errors name the node; a lack of memory of any kind becomes DeviceFull.
+  // Calls enqueue(). Errors name the node; a lack of any memory becomes DeviceFull.
   void at_node(int node, const std::function<void()>& enqueue) const;
   DeviceValues decode_node(EnqueuedStage& work, int node, std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;

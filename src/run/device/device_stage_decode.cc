@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device stage's part in decoding: it decodes what workers prepared and copies the pixels that
-// the CPU decoded.
+// Decodes what workers prepared, and copies the pixels that the CPU decoded.
 #include "device/held.h"
 #include "run/device/device_stage.h"
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators with a GPU half: the half is called once for a batch, however ragged the batch is.
+// Operators with a GPU half, which is called once for a batch, however ragged.
 #include "run/device/device_stage.h"
 
 namespace stoker {
 
-// `inputs`: null for an input that is missing, or that lies on the host in the sample's task. Makes
-// one item for each sample or each frame, and adds the operator with its arguments to `ops`.
+// `inputs`: null for one that is missing, or that lies on the host in the sample's task. Makes an
+// item for each sample or frame, and adds the operator with its arguments to `ops`.
 std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
                                              std::span<const DeviceValues* const> inputs,
                                              std::span<const DeviceValues> outputs,

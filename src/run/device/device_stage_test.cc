@@ -43,7 +43,7 @@ TEST_F(StageOnDevice, SkippedSamplesLeaveNoGap) {
   EXPECT_EQ(samples, 7u);
 }
 
-// The values are copied to the host. One output is copied twice and also stays on the device.
+// One output is copied to the host twice and also stays on the device.
 Graph copying_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g = device_graph(folder, device);
   const Ref half = g.outputs[1], wide = *g.nodes[static_cast<size_t>(half.node)].inputs[0];
@@ -118,8 +118,8 @@ TEST_F(StageOnDevice, HostCopiesCountInTheBudgetAndWaitForIt) {
   }
 }
 
-// The call that releases memory runs on the host and holds up the stream. So there is one for each
-// stage, after all of the stage's kernels and copies.
+// The call that releases memory runs on the host and holds up the stream. So there is only one for
+// each stage, after all of its kernels and copies.
 TEST_F(StageOnSimulated, WhatAStageUsesIsLetGoOnceBehindAllOfIt) {
   SampleFolder folder(8);
   for (const char* executor : {"simple", "pipelined"}) {

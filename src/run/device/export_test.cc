@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A consumer with its own stream takes the batches of a running pipeline, on a simulated device:
-// see Note [Lending] in batch/export.h.
+// A consumer with a stream takes the batches of a pipeline: Note [Lending] (batch/export.h).
 #include <deque>
 #include <future>
 #include <thread>
@@ -25,7 +24,7 @@ Graph graph_on(const SampleFolder& folder, DeviceKind device) {
   return g;
 }
 
-// Reads every sample of its batches on its own stream, and drops the batches before that is done.
+// Reads every sample on its own stream, and drops the batches before that is done.
 class Training {
  public:
   Training() : stream_(stoker::device(0).make_stream("training")) {}
@@ -86,8 +85,7 @@ TEST_F(DeviceExport, TheHostWaitsForNoStep) {
   }
 }
 
-// The host waits for the device only where its memory belongs to steps that the device has not
-// begun. Here they wait behind the training.
+// The host waits only for memory of steps that the device has not begun, which wait here too.
 TEST_F(DeviceExport, MemoryOfStepsUnderWayComesBack) {
   Training training;
   std::promise<void> go;
@@ -141,7 +139,7 @@ TEST_F(DeviceExport, BatchesOutliveThePipeline) {
   device().check();
 }
 
-// Where the training's step takes longer than making a batch, only the training's time counts.
+// If the training's step takes longer than making a batch, only the training's time counts.
 TEST_F(DeviceExport, MakingBatchesOverlapsWithTheTraining) {
   constexpr int kSteps = 20;
   constexpr int64_t kTrainNs = 100000;

@@ -15,7 +15,7 @@ constexpr int kSteps = 2;
 
 // Pictures are decoded for the device, and resized, flipped and normalised there; some are flipped
 // again on the CPU and go back. Draws of ragged shapes are made on the device. The outputs are on
-// the device and on the host.
+// both.
 Graph training(const Pictures& folder) {
   Graph g;
   const auto gpu = [&](const char* op, Arguments a, std::vector<std::optional<Ref>> inputs,
@@ -97,8 +97,7 @@ class DeviceFaults : public OnMixed {
   }
 
   // Runs all steps while one piece of work fails. A step that fails is asked for again, and must be
-  // right when it comes. An output that cannot be read counts as an error too. Returns the number
-  // of errors.
+  // right when it comes. Returns the number of errors, among them outputs that cannot be read.
   int run_all(const char* executor) {
     int errors = 0;
     {
@@ -169,8 +168,7 @@ TEST_F(DeviceFaults, DelaysChangeNoByte) {
   }
 }
 
-// What fails and how, which executor runs the graph, and whether the device's decoder takes its
-// pictures.
+// What fails and how, which executor runs, and whether the device's decoder takes the pictures.
 struct Kind {
   DeviceCall what;
   bool at_once;  // refused when it is asked for, instead of failing on the stream

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conditionals: what runs of each kind of stage where a sample is in a branch, under all settings,
+// Conditionals: what runs of each kind of stage for a sample in a branch, under all settings,
 // failures, delays and faults.
 #include "run/device/testing.h"
 
@@ -11,7 +11,7 @@ namespace {
 using Guards = OnDevice;
 using GuardsOnSimulated = OnSimulatedDevice;
 
-// Doubles numbers, and counts its calls and the samples in them.
+// Doubles numbers, and counts its calls and their samples.
 class GuardedDoubles final : public UserFunction {
  public:
   std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) override {
@@ -29,8 +29,8 @@ class GuardedDoubles final : public UserFunction {
 size_t guarded_size(int i) { return static_cast<size_t>(2 + 3 * (i % 5)); }
 
 // Files of different sizes, and a coin for each. Heads: the bytes of the next file with heads, by
-// an operator that sees the whole batch. Tails: the label doubled by a function of the user's. The
-// outputs are the label, the coin, the bytes as int16, and the doubled label or -1.
+// an operator that sees the whole batch. Tails: the label doubled by a function of the user's.
+// Outputs: the label, the coin, the bytes as int16, and the doubled label or -1.
 Graph guarded_graph(const SampleFolder& folder, DeviceKind device, double probability = 0.5,
                     std::shared_ptr<GuardedDoubles> function = std::make_shared<GuardedDoubles>()) {
   Graph g;
@@ -138,8 +138,8 @@ TEST_F(Guards, LostSamplesAreNoneOfTheBranch) {
     }
 }
 
-// A condition that only the device can make: the coin of the next sample, which one more operator
-// on the device reads. Where it is true, the label goes to the device and back.
+// Only the device can make the condition: the coin of the next sample, which another operator on
+// the device reads. If it is true, the label goes to the device and back.
 TEST_F(Guards, ConditionsAndValuesOfBranchesAreCopiedToTheHost) {
   const SampleFolder folder(16, guarded_size);
   for (const double probability : {0.0, 0.5, 1.0}) {

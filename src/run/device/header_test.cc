@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The header of a picture is read once for each picture that is decoded, wherever it is decoded.
+// A picture's header is read once for each picture that is decoded, wherever that is.
 #include "run/device/mixed_testing.h"
 
 namespace stoker {
 namespace {
 
-// The codec of JPEG, with its calls counted.
 class CountingCodec final : public ImageCodec {
  public:
   const char* name() const override { return jpeg_.name(); }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the device's memory and of pinned host memory the device stage holds, and that the
-// host does not wait for the device.
+// How much device memory and pinned host memory the device stage holds, and that the host does not
+// wait for the device.
 #include <cstring>
 #include <thread>
 
@@ -147,7 +147,7 @@ int add_constant(Graph& g, int64_t floats) {
        .arguments = {{"fdata", std::vector<double>{7}}, {"shape", std::vector<int64_t>{floats}}}});
 }
 
-// Pinning waits here for calls on a stream that release memory, as it may in a GPU's driver.
+// Pinning waits here for calls on a stream that release memory, as a GPU's driver may.
 TEST_F(MemoryOnSimulated, PinningHoldsNoLockThatAStreamsCallTakes) {
   // There is no room for whole slabs, so each batch of constants is pinned by itself.
   use_simulated_devices(1, {.pinned_limit = 8 << 20});
@@ -178,8 +178,8 @@ TEST_F(MemoryOnSimulated, PinningHoldsNoLockThatAStreamsCallTakes) {
   EXPECT_GT(user.let_go, 5);
 }
 
-// While memory for the third step is pinned, the oldest step needs room and closes the second. The
-// second is then made before the third.
+// While memory for the third step is pinned, the oldest step needs room and closes the second,
+// which is then made before the third.
 TEST_F(MemoryOnSimulated, AStepThatIsOverruledWhileItsMemoryIsPinnedIsMadeLater) {
   constexpr size_t kConstants = 4 * 4096 * sizeof(float);
   use_simulated_devices(1, {.pinned_limit = 8 << 20});

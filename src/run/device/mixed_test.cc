@@ -56,8 +56,7 @@ std::vector<std::string> all_of(const Graph& g, const PipelineOptions& o, int st
 
 using Mixed = OnMixed;
 
-// Expects the CPU's samples from the stand-in, from decoders that take all or some pictures, and
-// from one that gives some up on the device.
+// Expects the CPU's samples from decoders that take all pictures or some, or give some up later.
 void expect_the_cpus(const Pictures& folder, const char* on_error, int64_t batch_size = 4) {
   auto on = [&](DeviceKind decoding, DeviceKind after, const char* executor) {
     PipelineOptions o = options(executor, on_error);
@@ -86,8 +85,7 @@ TEST_F(Mixed, GivesThePicturesOfTheCpu) {
   EXPECT_GT(fake().refused, 0);
 }
 
-// The message names the operator's instance, the file and the byte in it, whichever decoder tried
-// first.
+// The message names the operator's instance, the file and the byte, whichever decoder came first.
 TEST_F(Mixed, DamagedFilesMeetThePolicyOfTheCpu) {
   const Pictures folder(11, {2, 3, 8});
   for (const char* on_error : {"raise", "skip", "replace"}) {
@@ -254,8 +252,7 @@ TEST_F(Mixed, AFailureOfTheDeviceIsRaisedAndThePipelineGoesOn) {
   }
 }
 
-// The host's part of a step and the device's part of the step before overlap; nothing waits between
-// them.
+// The host's part of a step overlaps with the device's part of the step before.
 TEST_F(Mixed, StepsOverlapOnTheVirtualClock) {
   SimulatedOptions slow;
   slow.link_bytes_per_ns = 0.5;

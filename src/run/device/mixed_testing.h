@@ -43,7 +43,7 @@ class FakeDecoder final : public DeviceDecoder {
   struct State {
     Mutex mutex;
     std::vector<Window> windows STOKER_GUARDED_BY(mutex);  // what was asked for
-    // What was asked for since the last call.
+    // What was asked for since this was called last.
     std::vector<Window> take_windows() STOKER_EXCLUDES(mutex) {
       const MutexLock lock(mutex);
       return std::exchange(windows, {});

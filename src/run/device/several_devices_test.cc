@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process has a pipeline for each of several devices. Each uses only its own device, and a
-// failure of one device does not affect the others.
+// Of several pipelines in a process, each uses its own device, whose failure affects no other.
 #include <thread>
 
 #include "run/device/testing.h"

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What tests with devices share: settings, a graph, fixtures, and what a run gave.
 #pragma once
 #include <cstdlib>
 
@@ -20,7 +18,6 @@ inline PipelineOptions options(const char* executor, const char* on_error = "rai
   return o;
 }
 
-// The bytes of sample i, copied to the host if they are on a device.
 inline std::string on_host(const Batch& b, size_t i) {
   const View& v = b.samples[i].view;
   std::string bytes(static_cast<size_t>(v.bytes()), 0);
@@ -40,8 +37,8 @@ inline Ref add_cast(Graph& g, DeviceKind device, const char* dtype, Ref in) {
           0};
 }
 
-// Files of different sizes, cast to int16 and float16 on `device`. The outputs are the labels and,
-// twice, the values.
+// Files of different sizes, cast to int16 and float16 on `device`. Outputs: the labels and, twice,
+// the values.
 inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
@@ -51,7 +48,6 @@ inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   return g;
 }
 
-// What a run gave.
 struct Given {
   // All bytes of each, the message of a failed step, or what was wrong with a dropped one.
   std::vector<std::string> samples;
@@ -113,16 +109,16 @@ class OnSimulatedDevice : public testing::Test {
   void SetUp() override { use_simulated_devices(1); }
   void TearDown() override { use_simulated_devices(0); }
 
-  // Begins with a new device, which delays every `stride`-th copy and launch.
+  // Begins with a new device that delays every `stride`-th copy and launch.
   static void use_delayed_device(int64_t stride) {
     use_simulated_devices(1);
     for (int64_t n = 1; n < 200; n += stride)
       for (const DeviceCall what : {DeviceCall::kCopy, DeviceCall::kLaunch})
         device().delay(what, n, 1000, std::chrono::microseconds(200 * stride));
   }
-  // Four steps of `g`, each time with another call of the device that fails, up to the `last` one,
-  // give batches or an error that names the device. Then all memory is free, and the next run gives
-  // what it must.
+  // In four steps of `g`, another call of the device fails each time, up to the `last` one. They
+  // give batches or an error that names the device. Then all memory is free, and the next run is
+  // right.
   static void expect_faults_are_raised(const Graph& g, const Given& want, int64_t last,
                                        int64_t stride) {
     for (const char* executor : {"simple", "pipelined"})

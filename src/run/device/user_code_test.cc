@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of the user's: on which thread and in which order they are called, with which samples,
+// Functions of the user's: on which thread, in which order and with which samples they are called,
 // and what becomes of a step when they fail, block or find little memory.
 #include <random>
 
@@ -199,7 +199,6 @@ class Blocks final : public UserFunction {
   bool is_open_ STOKER_GUARDED_BY(mutex_) = false;
 };
 
-// Chains go on while a function blocks, and an executor ends although it never returns.
 TEST_F(UserCode, AFunctionThatNeverReturnsHoldsNothingUp) {
   const SampleFolder folder(16);
   const auto function = std::make_shared<Blocks>();

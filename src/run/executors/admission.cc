@@ -16,8 +16,8 @@ Ticket Admission::next_ticket(size_t worker) {
   return ticket;
 }
 
-// An iteration that starved or was to make room is the oldest now: its next try ends with a sample,
-// with room made for it or with an error.
+// An iteration that starved or was to make room is now the oldest: its next try ends with a sample,
+// with room made for it, or with an error.
 std::unique_ptr<Iteration> Admission::take_oldest() {
   std::unique_ptr<Iteration> oldest = queue_.take_front();
   is_tight_ = false;

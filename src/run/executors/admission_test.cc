@@ -29,7 +29,7 @@ class AdmissionTest : public testing::Test {
       return e.what();
     }
   }
-  // As Pipelined::destroy_closed does.
+  // Does what Pipelined::destroy_closed does.
   size_t destroy_closed() {
     const size_t count = queue_.take_closed().size();
     if (!count) return 0;

@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-// What is read may become an output as it is, which then keeps memory of `pool`. Memory that is
-// pinned is too dear for that. Without threads for reading nothing is read before it is taken.
+// What is read may become an output as it is, and then keeps memory of `pool`. Pinned memory is too
+// dear for that. Without threads for reading, nothing is read before it is taken.
 Executor::Executor(ExecutorArguments a, std::function<void()> bell)
     : plan_(std::move(a.plan)),
       options_(std::move(a.options)),

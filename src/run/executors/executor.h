@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-// Bytes of a device; zeros without a device.
+// Bytes; zeros without a device.
 struct DeviceShare {
   size_t limit = 0, in_use = 0, high_water = 0;
 };
@@ -28,8 +28,8 @@ struct ExecutorStats {
 class DeviceStage;
 class Feeds;
 
-// `cursors`: where each order starts. Steps take what was fed, from the next one to be received on.
-// Requires: pool and feeds outlive the executor. Outputs may outlive all of these.
+// `cursors`: where each order starts. Steps take what was fed, beginning with the next one to be
+// received. Requires: pool and feeds outlive the executor. Outputs may outlive all of these.
 struct ExecutorArguments {
   std::shared_ptr<const Plan> plan;
   ExecutorOptions options;
@@ -41,8 +41,8 @@ struct ExecutorArguments {
 class Executor {
  public:
   virtual ~Executor();
-  // Works ahead as far as depth and budget allow. Waits for no sample, but may wait for another
-  // thread that opens a step, and while memory is pinned.
+  // Works ahead as far as depth and budget allow. Waits for no sample, but may wait while another
+  // thread opens a step or memory is pinned.
   virtual void schedule() = 0;
   // Returns true when the next step is ready, false after about so many milliseconds or at a marker
   // of the feeds. Throws what ends a run: budget, device, bug.
@@ -58,7 +58,7 @@ class Executor {
   // `bell`: see DeviceStage.
   Executor(ExecutorArguments a, std::function<void()> bell);
   DeviceShare device_share() const;
-  // Tells the pool that the user holds these bytes from now on.
+  // Tells the pool that the user now holds these bytes.
   void mark_held(const Outputs& outputs);
 
   const std::shared_ptr<const Plan> plan_;

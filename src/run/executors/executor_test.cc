@@ -55,7 +55,7 @@ TEST(Executor, ShardsDealTheSameStream) {
                                               {"shard_id", int64_t{s}},
                                               {"num_shards", int64_t{shards}}}),
                           options(3), 60 / (3 * shards)));
-    // Where an epoch ends within a step, the shards share what is left of it: Note [Shares].
+    // If an epoch ends within a step, the shards share what is left of it: Note [Shares].
     for (int step = 0; step < 60 / (3 * shards); ++step) {
       std::multiset<std::string> made;
       for (const auto& part : parts)
@@ -213,7 +213,7 @@ TEST(Executor, ATightBudgetGivesTheSameBytes) {
   EXPECT_LE(p.stats().executor.samples, (12 + 4) * 4);
 }
 
-// Each sample takes two buffers, so samples that are being made can take each other's room.
+// Each sample takes two buffers, so two samples can take each other's room.
 TEST(Executor, ATightBudgetForSamplesOfSeveralBuffersDoesTheSame) {
   SampleFolder folder(12, [](int i) { return size_t(20000 + 1500 * i); });
   auto graph = [&](Arguments reader) {
@@ -279,7 +279,7 @@ TEST(Executor, TwoThreadsInOnePipelineAreAnError) {
   EXPECT_NE(message.find("two threads"), std::string::npos);
 }
 
-// Counts the files that are opened. Each takes longer than run() goes without asking `interrupted`.
+// Counts opened files. Each takes longer than run() goes without asking `interrupted`.
 class SlowFiles final : public io::FaultInjector {
  public:
   int on_open(const std::string&) override {

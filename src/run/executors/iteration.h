@@ -9,10 +9,10 @@
 
 namespace stoker {
 
-// What may start follows from these and the kinds of stages: IterationQueue::next_ticket.
+// IterationQueue::next_ticket tells what may start in each of these.
 enum class IterationState : uint8_t {
   kWorking,  // gives out the tickets of its stage
-  // A ticket found no memory. None is given out until some was released, or it is the oldest.
+  // A ticket found no memory. None is given out until some is released or this is the oldest.
   kStarved,
   kAlone,  // the oldest starved with nothing left to close: gives out one ticket at a time
   kStuck,  // the oldest found no memory though alone: the user has to make room
@@ -40,7 +40,7 @@ struct Iteration {
   Step step;
   IterationState state = IterationState::kWorking;
   int stage = 0;
-  // It is to be made again later, to make room. It gives out no tickets, and goes when none runs.
+  // It has to make room and be made again later. It gives out no tickets, and goes when none runs.
   bool is_closing = false;
   std::vector<TicketState> tickets;  // of this stage
   int64_t first_pending = 0;  // no ticket before this one is pending
@@ -49,14 +49,13 @@ struct Iteration {
   int64_t done_count = 0;
   int64_t made_count = 0;  // how many samples the latest chain has made so far
   Issued issued;
-  // Of the function of the user's that its kPython stage calls; null until its turn came.
+  // The function that its kPython stage calls; null before its turn.
   std::shared_ptr<UserCall> call;
   std::exception_ptr fatal;  // why it failed
 
   StageKind kind() const { return step.plan.stage(stage).kind; }
   bool is(IterationState s) const { return state == s; }
   bool is_alone(int ticket) const { return tickets[ticket] == TicketState::kRunningAlone; }
-  // Whether it may be handed out.
   bool is_over() const {
     return is(IterationState::kReady) || (is(IterationState::kFailed) && !running_count);
   }
@@ -68,18 +67,17 @@ struct Iteration {
   }
   // Begins a stage for the samples that are made so far, or the first one for all.
   void begin(int number);
-  // Begins a chain once more for some samples.
   void begin_again(int number, std::span<const int> samples);
   // Gives out the first ticket that is pending, or the first large one; -1 when there is none.
   int give_out(TicketState which);
   void finish(int ticket);
-  // Requires: no kDevice stage; if it is a kPython stage, its call is over.
+  // Requires: no kDevice stage; the call of a kPython stage is over.
   void make(int ticket, SampleMaker& maker, std::vector<SampleFailure>& failures);
   // Requires: all is made.
   Outputs take_outputs(const std::shared_ptr<const Plan>& plan, HostPool& pool) {
     return issued.outputs ? std::move(*issued.outputs) : step.publish(plan, pool);
   }
-  // The ticket found no room and is to be tried again.
+  // The ticket found no room and has to be tried again.
   void give_back(int ticket, TicketState which);
 };
 

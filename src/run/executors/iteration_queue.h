@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue of open iterations, oldest first, with their tickets, and those that were closed until
-// they are destroyed. Pipelined::mutex_ guards it.
+// The open iterations, oldest first, with their tickets, and closed ones until they are destroyed.
+// Pipelined::mutex_ guards it.
 #pragma once
 #include <deque>
 
@@ -31,24 +31,24 @@ class IterationQueue {
 
   void open(std::unique_ptr<Iteration> it);
   std::unique_ptr<Iteration> take_front();
-  // The number of the iteration that is to be opened next.
+  // Of the iteration that will be opened next.
   int64_t next_number() const { return next_number_; }
 
   // Gives out the ticket that may start now, of the oldest iteration that has one. The issuer makes
   // kDevice stages, workers all others. kDevice and kPython stages begin in the iterations' order.
   Ticket next_ticket(Who who) const;
-  // The oldest iteration whose copies to the host are to be queried.
+  // The oldest iteration whose copies to the host have to be queried.
   Iteration* next_to_poll() const;
   // Whether the oldest has a sample that needs all memory, so that no other may start.
   bool wants_one_alone() const;
 
-  // An iteration that is closed is to be made again later, to make room. It was not opened, or it
-  // is the youngest. An open one is marked, and closed when none of its tickets runs.
+  // Closes an iteration, to be made again later, so that there is room. It was not opened, or is
+  // the youngest. An open one is marked, and closed when none of its tickets runs.
   void close(std::unique_ptr<Iteration> it) { closed_.push_back(std::move(it)); }
   void close_youngest();
   void close_marked();
-  // Closed iterations are destroyed without the mutex, as their buffers then call
-  // Pipelined::memory_released(). Between these two calls, and before them, is_destroying().
+  // Closed iterations are destroyed without the mutex, because their buffers call
+  // Pipelined::memory_released(). Before and between these two calls, is_destroying().
   std::vector<std::unique_ptr<Iteration>> take_closed();
   void destroyed() { --destroying_; }
   bool is_destroying() const { return destroying_ || !closed_.empty(); }

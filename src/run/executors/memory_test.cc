@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of samples that need much memory. Whether one is bad depends on it and on the limit
-// alone.
+// Samples that need much memory. Whether one is bad depends only on it and on the limit.
 #include "run/executors/testing.h"
 #include "run/testing.h"
 
@@ -22,7 +21,6 @@ PipelineOptions limited_options(const char* executor, int threads = 2, int64_t b
   return o;
 }
 
-// An executor that only reads.
 class Reader final : public Executor {
  public:
   explicit Reader(ExecutorArguments a) : Executor(std::move(a), [] {}) {}
@@ -132,7 +130,7 @@ TEST(Memory, EncodedBytesAreNotCopied) {
         const Sample& s = out.batches[1].samples[i];
         const std::string want(s.view.bytes(), static_cast<char>(label(out, i)));
         EXPECT_EQ(std::string(s.view.as<char>(), s.view.bytes()), want);
-        // Later than this, a copy might lie where the same file was read before.
+        // After this step, a copy might lie where the same file was read before.
         if (step < 3) {
           EXPECT_EQ(reads.last_into(s.view.data), folder.path(label(out, i)));
         }
@@ -179,7 +177,6 @@ TEST(Memory, ASampleAboveItsWorkersShareIsMade) {
     }
 }
 
-// Large samples are made although memory for outputs is tight as well.
 TEST(Memory, LargeSamplesAndTightOutputsTogether) {
   const SampleFolder folder(12, [](int i) { return size_t(300'000 + 25'000 * i); });
   PipelineOptions ample = limited_options("simple", 1, 4);
@@ -193,7 +190,7 @@ TEST(Memory, LargeSamplesAndTightOutputsTogether) {
     }
 }
 
-// The simple executor materialises more. A sample that does not fit so is made as the other does.
+// The simple executor keeps more in memory. A sample that does not fit is made with rewrites.
 TEST(Memory, RewritesThatAreOffDoNotMakeASampleBad) {
   const SampleFolder folder(3, [](int i) { return size_t(i == 1 ? 800 << 10 : 100); });
   const auto want = made(wide_graph(folder), limited_options("pipelined"), 3);
@@ -234,7 +231,6 @@ TEST(Memory, AnOutputThatIsNamedTwiceCountsTwice) {
   }
 }
 
-// The limit that a message names, as a number.
 size_t named_limit(const BudgetError& e) {
   const std::string what = e.what(), words = "memory_limit to at least ";
   const size_t at = what.find(words);
@@ -242,7 +238,7 @@ size_t named_limit(const BudgetError& e) {
   return at == what.npos ? 0 : std::stoull(what.substr(at + words.size()));
 }
 
-// A function that may not be called again forbids to try the step.
+// A function that may not be called again prevents the step from being tried.
 TEST(Memory, ALimitThatMayNotSufficeIsCalledSo) {
   for (const bool is_stateful : {false, true}) {
     Graph g;

@@ -14,8 +14,8 @@ int64_t ns_since(Clock::time_point t) { return std::chrono::nanoseconds(Clock::n
 
 thread_local bool gives_back = false;  // this thread is in give_back_memory()
 
-// Releases what a ticket took before it found no room. There is then as much room as before, so
-// nobody is told. Otherwise two samples that find no room because of each other would try forever.
+// Releases what a ticket took before it found no room. There is as much room as before, so nobody
+// is told: two samples that find no room because of each other would try forever.
 void give_back_memory(const Ticket& ticket) {
   Step& step = ticket.iteration->step;
   const int stage = ticket.iteration->stage;
@@ -159,7 +159,6 @@ ExecutorStats Pipelined::stats() const {
   return s;
 }
 
-// Opens iterations as depth, budget and feeds allow, and destroys closed ones.
 void Pipelined::open_iterations() {
   opened_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return !admission_.is_opening(); });
   std::exception_ptr failure;
@@ -196,7 +195,7 @@ bool Pipelined::open_next(std::exception_ptr& failure) {
   return goes_on;
 }
 
-// The device may still use memory of steps that were handed out: waits until it is done with that.
+// Waits until the device is done with memory of steps that were handed out.
 void Pipelined::finish_device() {
   {
     const MutexUnlock unlocked(mutex_);
@@ -297,7 +296,7 @@ void Pipelined::advance(Iteration& it) {
   if (it.is(State::kFailed)) return;
   if (it.step.samples.is_to_rewind()) {
     ++it.running_count;  // so that it is not closed meanwhile
-    // Under the mutex, the issuer may ask which iterations hold values.
+    // The issuer may ask, under the mutex, which iterations hold values.
     auto of_device = std::exchange(it.step.on_device.values, {});
     {
       const MutexUnlock unlocked(mutex_);
@@ -343,7 +342,7 @@ void Pipelined::rest() {
   else if (work_.wait_for(mutex_, kPatience) == std::cv_status::timeout) ++queue_.polls;
 }
 
-// A user who was waiting when the try began releases nothing. So the decoder gives up its spare
+// A user who was waiting when the try began releases nothing, so the decoder gives up its spare
 // memory, and lack of room is an error. For a user who came during the try, another one follows.
 void Pipelined::issue(const Ticket& ticket) {
   Iteration& it = *ticket.iteration;

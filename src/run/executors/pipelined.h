@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Many threads make several iterations at once and read files ahead. The bytes are those of
-// simple.cc. This class has the threads and the mutex; what they may do is up to its parts:
-// IterationQueue says who may start what, Admission who waits for memory, DeviceStage talks to the
+// simple.cc. This class has the threads and the mutex; its parts decide what they may do:
+// IterationQueue who may start what, Admission who waits for memory. DeviceStage talks to the
 // device, and UserThread calls functions of the user's.
 #pragma once
 #include <thread>
@@ -26,7 +26,7 @@ class Pipelined final : public Executor {
   ExecutorStats stats() const override STOKER_EXCLUDES(mutex_);
 
  private:
-  // A ticket while a thread has it, and what became of it.
+  // A thread's ticket, and what became of it.
   struct Try {
     Ticket ticket;
     bool is_alone = false;
@@ -36,7 +36,7 @@ class Pipelined final : public Executor {
     std::vector<SampleFailure> failures;
     std::shared_ptr<UserCall> call;  // to be begun
   };
-  // What each worker has of its own. Any thread may read the counters.
+  // Any thread may read the counters.
   struct Worker {
     Worker(Pipelined& p)
         : maker(*p.plan_, p.plan_->rewrites(), p.options_, p.fetchers_, p.pool_,
@@ -53,7 +53,6 @@ class Pipelined final : public Executor {
     return !queue_.is_empty() && queue_.front().is_over();
   }
 
-  // Opening and destroying iterations.
   void open_iterations() STOKER_REQUIRES(mutex_);
   int depth() const STOKER_REQUIRES(mutex_) {
     return std::max(settings().prefetch_queue_depth, is_asked_ ? 1 : 0);
@@ -63,23 +62,21 @@ class Pipelined final : public Executor {
   void finish_device() STOKER_REQUIRES(mutex_);
   void destroy_closed() STOKER_REQUIRES(mutex_);
 
-  // Workers.
   void run_worker(size_t worker) STOKER_EXCLUDES(mutex_);
   void try_ticket(Worker& w, Try& t) STOKER_EXCLUDES(mutex_);
   void finish_ticket(Try& t) STOKER_REQUIRES(mutex_);
   void trim(size_t worker) STOKER_REQUIRES(mutex_);
 
-  // The thread that talks to the device.
   void run_issuer() STOKER_EXCLUDES(mutex_);
   void issue(const Ticket& ticket) STOKER_REQUIRES(mutex_);
   void poll(Iteration& it) STOKER_REQUIRES(mutex_);
   void rest() STOKER_REQUIRES(mutex_);
 
-  // Both, when a ticket was given back or is finished.
+  // After a ticket was given back or is finished.
   void end_try(Iteration& it, const std::exception_ptr& fatal) STOKER_REQUIRES(mutex_);
   void advance(Iteration& it) STOKER_REQUIRES(mutex_);
 
-  // Called in whatever thread.
+  // Any thread may call these.
   void fed() STOKER_EXCLUDES(mutex_);
   void memory_released() STOKER_EXCLUDES(mutex_);
   void device_went_on() STOKER_EXCLUDES(mutex_);
@@ -95,8 +92,8 @@ class Pipelined final : public Executor {
   // the device's runtime made. No buffer may be released, because the pool then calls
   // memory_released(). Nothing may be fed and no callback set, because feeds_ calls fed() under a
   // mutex of its own, and pool_ waits for memory_released(). One may ask feeds_ and pool_ for what
-  // they have, fetchers_ and device_ for their counters, and begin calls of the user's: these call
-  // nothing back.
+  // they have, fetchers_ and device_ for their counters, and begin calls of the user's: none of
+  // these calls back.
   mutable Mutex mutex_;
   ConditionVariable work_, done_, opened_;  // for threads that work, the user's, and who opens
   IterationQueue queue_ STOKER_GUARDED_BY(mutex_);
@@ -105,7 +102,7 @@ class Pipelined final : public Executor {
   bool is_stopping_ STOKER_GUARDED_BY(mutex_) = false;  // the threads are to end
   // The user is in wait(), for the oldest iteration.
   bool user_waits_ STOKER_GUARDED_BY(mutex_) = false;
-  // The user has asked for a step that was not handed out yet.
+  // The user has asked for a step that is not handed out yet.
   bool is_asked_ STOKER_GUARDED_BY(mutex_) = false;
   // wait() found the oldest iteration not ready.
   bool has_waited_ STOKER_GUARDED_BY(mutex_) = false;

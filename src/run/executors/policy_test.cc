@@ -60,7 +60,7 @@ TEST(Policy, SkipHandsOutAShorterBatch) {
   }
 }
 
-// All files of one folder are missing; counts the others that are opened.
+// All files of one folder are missing. Counts the others that are opened.
 class BrokenFolder final : public io::FaultInjector {
  public:
   explicit BrokenFolder(std::string folder) : folder_(std::move(folder)) {}
@@ -118,7 +118,7 @@ TEST(Policy, ABatchThatLosesEverythingRaises) {
   EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{4, 5}));
 }
 
-// The labels of each of so many steps; {-1} for one that was dropped.
+// The labels of so many steps; {-1} for one that was dropped.
 std::vector<std::vector<int32_t>> steps_of(Pipeline& p, int steps) {
   std::vector<std::vector<int32_t>> all;
   for (int s = 0; s < steps; ++s) {

@@ -25,7 +25,7 @@ class Simple final : public Executor {
                device_ ? device_->decoder() : nullptr) {}
 
   void schedule() override {}
-  // Works for as long as it may wait, so that the caller can be interrupted between two samples.
+  // Works for as long as it may wait, so that the caller can be interrupted between samples.
   bool wait(int milliseconds) override {
     const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
     if (!it_ && plan_->input_count() && !feeds_.wait(feeds_.received(), milliseconds)) return false;
@@ -69,7 +69,7 @@ class Simple final : public Executor {
       throw NoRoom("a batch", it_->step.slots.fixed_bytes(), pool_);
   }
 
-  // Does the next piece of the step, such as one sample. Returns false if nothing is left to do.
+  // Does the next piece of the step, such as one sample. Returns false if nothing is left.
   bool go_on() {
     if (it_->is_stage_over()) {
       const int next =
@@ -104,7 +104,7 @@ class Simple final : public Executor {
     }
   }
 
-  // The CPU decodes pictures that the device refuses, as it makes their samples once more.
+  // Samples are made once more if the device refuses their pictures; then the CPU decodes them.
   void enqueue() {
     const std::vector<int> refused = device_->issue(it_->step, it_->stage, it_->issued, true);
     if (!refused.empty()) {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the executor's parts share: iterations of a plan with a stage of each kind,
-// which no thread works on.
+// For tests of executors' parts: iterations of a plan with all kinds of stages, without threads.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -10,7 +9,6 @@
 
 namespace stoker {
 
-// A function that is not called.
 class NoFunction final : public UserFunction {
  public:
   explicit NoFunction(bool is_stateful = false) : is_stateful_(is_stateful) {}
@@ -38,7 +36,7 @@ inline const std::vector<StageKind> kAllKinds = {StageKind::kChain, StageKind::k
                                                  StageKind::kBatch, StageKind::kPython,
                                                  StageKind::kChain, StageKind::kDevice};
 
-// Makes iterations of two samples.
+// Iterations of two samples.
 class Iterations {
  public:
   explicit Iterations(bool is_stateful = false)
@@ -50,7 +48,7 @@ class Iterations {
     return std::make_unique<Iteration>(plan_, number, std::vector<int64_t>{2 * number}, nullptr,
                                        options_);
   }
-  // One whose samples are made, in a state and a stage.
+  // Its samples are made; it is in this state and stage.
   std::unique_ptr<Iteration> make(int64_t number, IterationState state, int stage) const {
     std::unique_ptr<Iteration> it = make(number);
     it->step.samples.is_made.assign(2, 1);

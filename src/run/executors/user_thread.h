@@ -4,9 +4,9 @@
 // The pipeline's own thread for functions of the user's.
 //
 // Note [User code]
-// All functions of a pipeline are called on one thread, so the interpreter is entered once a batch
-// and no worker waits for it. A call owns its inputs and its results (UserCall). A function that
-// never returns is therefore not joined: the executor ends, and the thread ends if it ever can.
+// All functions of a pipeline are called on one thread of its own, so the interpreter is entered
+// once a batch and no worker waits for it. A call owns its inputs and its results (UserCall). So a
+// function that never returns is not joined: the executor ends, and the thread ends if it ever can.
 #pragma once
 #include <deque>
 #include <thread>
@@ -18,14 +18,14 @@ namespace stoker {
 
 class UserThread {
  public:
-  // `over` is called on the thread after each call. It is not called after the end of this.
+  // `over` is called on the thread after each call, but never after the end of this object.
   explicit UserThread(std::function<void()> over);
   // Drops the calls that did not begin, and waits a short while for one that runs.
   ~UserThread();
   UserThread(const UserThread&) = delete;
   UserThread& operator=(const UserThread&) = delete;
 
-  // Makes the call after those that were begun before. Then UserCall::is_over is set.
+  // Makes the call after those that were begun before, and sets UserCall::is_over.
   void begin(std::shared_ptr<UserCall> call);
 
  private:
@@ -43,7 +43,7 @@ class UserThread {
   std::thread thread_;
 };
 
-// Makes the call on this thread, and sets all of its results but is_over.
+// Makes the call on this thread, and sets all of its results except is_over.
 void make_call(UserCall& call);
 
 }  // namespace stoker

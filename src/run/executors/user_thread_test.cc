@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-// Counts, and holds calls back until open() is called.
+// Counts calls, and holds them back until open() is called.
 class Counting final : public UserFunction {
  public:
   explicit Counting(bool is_open = true) : is_open_(is_open) {}
@@ -94,7 +94,7 @@ TEST(UserThread, EndsWithoutTheCallsThatDidNotBegin) {
   EXPECT_FALSE(second->is_over);
 }
 
-// Ends a thread in the midst of a call.
+// Ends its thread in the middle of a call.
 class Ending final : public UserFunction {
  public:
   std::vector<HostBatch> call(std::vector<HostBatch>, int64_t) override {

@@ -101,7 +101,6 @@ void Feeds::check_batch(int input, const FedBatch& batch) const {
   }
 }
 
-// All inputs of one step must have equally many samples.
 void Feeds::check_size(int input, int64_t step, int64_t size) const {
   for (int other = 0; other < static_cast<int>(inputs_.size()); ++other) {
     const Entry* e = entry(inputs_[other], step);
@@ -119,7 +118,7 @@ std::shared_ptr<Buffer> Feeds::room(int input, size_t bytes, int wait_ms) {
   const auto has_room = [&] { return (buffer = pool_.try_acquire(bytes, Use::kFed)) != nullptr; };
   const MutexLock lock(mutex_);
   if (has_room()) return buffer;
-  // Only batches that wait to be received make room, once they are received.
+  // Only waiting batches make room, once they are received.
   if (!wait_ms || !has_locked(received_))
     throw BudgetError(node_in_words(node(input)) +
                       ": no memory for a copy of a batch that was fed, " + in_words(bytes) +
@@ -136,7 +135,7 @@ bool Feeds::may_hand_out(int input, const FedBatch& batch) const {
   return !inputs_[input].repeats;
 }
 
-// Copies all samples into one buffer. Gives nothing when there is no room yet.
+// Copies all samples into one buffer. Gives nothing if there is no room yet.
 std::optional<FedBatch> Feeds::copy(int input, const FedBatch& batch, int wait_ms) {
   const bool is_whole = may_hand_out(input, batch);
   const int64_t align = is_whole ? 1 : kAlign;

@@ -24,8 +24,8 @@ struct FedBatch {
   std::vector<View> samples;
   std::shared_ptr<const void> owner;  // keeps the bytes alive
   std::shared_ptr<const Provenance> names;  // where its samples came from; null: unknown
-  // Set where the samples, all of one shape, fill this buffer, and only their step needs it: an
-  // output may take it over.
+  // Set if the samples, all of one shape, fill this buffer, and only their step needs it: an output
+  // may take it over.
   std::shared_ptr<Buffer> whole = nullptr;
 
   std::optional<Shape> common_shape() const;  // the shape of all samples, if it is one
@@ -33,7 +33,7 @@ struct FedBatch {
   FedBatch copy() const;
 };
 
-// The batches of one step, by input of the plan. All have equally many samples.
+// The batches of one step, by input of the plan, all of equally many samples.
 struct FedStep {
   int64_t size = 0;
   std::vector<std::shared_ptr<const FedBatch>> batches;
@@ -47,39 +47,37 @@ class Feeds {
   // The number of the input node with this name; -1 when no output needs it. Throws GraphError when
   // there is no such node.
   int input(const std::string& name) const;
-  // Says whether somebody will feed this input, so that waiting for it is no mistake.
+  // Says whether somebody will feed this input, so that waiting for it makes sense.
   void set_awaited(int input, bool awaited);
 
-  // Gives the input the batch for its next step, as a copy or as it is; then it must be dense, and
-  // nobody may write to it. Returns false when there was no room for a copy for so many
-  // milliseconds. Throws GraphError when the batch does not fit the input, BudgetError when no
-  // waiting helps.
+  // Gives the input the batch for its next step. Without `copy`, the batch must be dense, and
+  // nobody may write to it. Returns false if there was no room for a copy for so many milliseconds.
+  // Throws GraphError when the batch does not fit the input, BudgetError when no waiting helps.
   bool feed(int input, FedBatch batch, bool copy, int wait_ms);
-  // Puts a failure in the place of the next batch of each of these inputs, for all at once, because
-  // the failure takes up their whole step.
+  // Puts a failure in the place of the next batch of all these inputs, whose step it takes up.
   void fail(const std::vector<int>& inputs, const std::exception_ptr& why);
   // Ends an epoch before the input's next batch.
   void end_epoch(int input);
   // Drops everything that was not received.
   void clear();
 
-  // Whether a step can be made, and what was fed for it. Steps count from when the feeds began.
+  // Steps count from when the feeds began.
   bool has(int64_t step) const;
   std::shared_ptr<const FedStep> at(int64_t step) const;
   bool is_at_marker() const;
-  // Takes the marker before the next step, if there is one. Returns true for the end of an epoch;
-  // throws the failure, whose step then counts as received.
+  // Takes the marker before the next step, if any. Returns true for the end of an epoch; throws a
+  // failure, whose step then counts as received.
   bool meet_marker();
-  // Where the next step lacks a batch, feeds the last one again to an input that repeats. Throws
-  // SourceError where nobody is going to feed it.
+  // If the next step lacks a batch, feeds the last one again to an input that repeats. Throws
+  // SourceError if nobody is going to feed it.
   void complete();
   // Waits until the step can be made. Returns false at a marker, and after so many milliseconds.
   bool wait(int64_t step, int milliseconds) const;
   void receive();  // drops the next step: the user has it
   int64_t received() const;
 
-  // `callback` is called after every change, in the thread that made it; null means none. On return
-  // the one before is not running. Requires: it feeds nothing and does not replace itself.
+  // `callback` is called after every change, on the thread that made it; null means none. On return
+  // the former one is not running. Requires: it feeds nothing and does not replace itself.
   void on_change(std::function<void()> callback);
   Usage usage() const { return pool_.usage(); }
 
@@ -108,7 +106,7 @@ class Feeds {
   const Node& node(int input) const { return plan_->node(plan_->input_node(input)); }
 
   std::shared_ptr<const Plan> plan_;
-  // No batch is released under it, because that may wait for Python's lock, and callback_ is not
+  // No batch is released under it, because that may wait for Python's lock; callback_ is not
   // called.
   mutable Mutex mutex_;
   mutable ConditionVariable change_;

@@ -26,7 +26,7 @@ int add_input(Graph& g, const std::string& name, Arguments more = {}) {
   return g.add({.op = "external_source", .name = name, .arguments = std::move(more)});
 }
 
-// The outputs are what is fed, the same as int64, and a draw for each sample.
+// Outputs: what is fed, the same as int64, and a draw for each sample.
 Graph input_graph(Arguments more = {}) {
   Graph g;
   const int in = add_input(g, "in", std::move(more));
@@ -91,7 +91,7 @@ TEST(Feed, ChanceGoesByTheStepsOfTheWholePipeline) {
   EXPECT_EQ(all(*ragged.run()), second);
 }
 
-// What is resized has the announced extents, but for samples without elements.
+// What is resized has the announced extents, except for samples without elements.
 TEST(Feed, ASampleWithoutElementsMakesABatchRagged) {
   for (const char* executor : {"simple", "pipelined"}) {
     Graph g;
@@ -327,7 +327,7 @@ TEST(Feed, CopiesThatWaitAreBounded) {
   EXPECT_THROW(feed(p, batch(4, 0, too_large), "in", 1000), BudgetError) << "no waiting helps";
 }
 
-// Where the first sample lies that waits in the feeds.
+// Where the first waiting sample lies.
 const std::byte* first_fed(Pipeline& p) {
   return p.feeds().at(p.feeds().received())->batches[0]->samples[0].as<std::byte>();
 }
@@ -461,7 +461,7 @@ void expect_no_gap(OnError on_error) {
   EXPECT_EQ(got[0], got[1]);
 }
 
-// A sample that is skipped leaves a gap, which is closed in memory that is not the feeds'.
+// The gap of a skipped sample is closed in memory that does not belong to the feeds.
 TEST(Feed, SkippedSamplesLeaveNoGap) {
   expect_no_gap(OnError::kSkip);
   expect_no_gap(OnError::kDrop);

@@ -11,13 +11,13 @@ namespace stoker {
 
 namespace {
 
-// Whether an argument of a reader decides the order of its samples, and not which ones these are.
+// Whether an argument of a reader decides only the order of its samples.
 bool is_of_order(const std::string& argument) {
   return std::apply([&](const auto&... row) { return ((argument == row.name) || ...); },
                     kReaderArguments);
 }
 
-// What decides which samples a reader has: its operator, and its arguments but for the order.
+// What decides which samples a reader has: its operator and its arguments, except those of order.
 using ReaderKey = std::pair<std::string, Arguments>;
 ReaderKey key_of_reader(const Node& n) {
   ReaderKey source{n.op, n.arguments};
@@ -71,7 +71,7 @@ void Plan::find_reads() {
 }
 
 // Stages are in the order of their levels: chains have 0, 4, 8, ..., stages that see whole batches
-// 2, 6, 10, ..., and the kDevice stages that run what either has found for the device have the
+// 2, 6, 10, ..., and the kDevice stage that runs what one of these has found for the device has the
 // level behind it. A node is of the first level of its kind that is not before the levels of its
 // inputs, and comes after the copies to the host that it reads.
 void Plan::find_levels() {
@@ -82,7 +82,7 @@ void Plan::find_levels() {
 }
 
 // Which nodes the outputs need, and which are early: their values decide shapes or arguments, or an
-// early node of their stage depends on them. A node comes behind its inputs, so it goes backwards.
+// early node of their stage depends on them. Goes backwards, as a node comes behind its inputs.
 void Plan::mark_used() {
   const auto use = [&](const Ref& r, bool on_device) {
     PlanNode& p = nodes_[r.node];
@@ -95,8 +95,7 @@ void Plan::mark_used() {
     const PlanNode& p = nodes_[r->node];
     if (!p.is_used) continue;
     use(r->from, r->is_copy || (p.is_needed_on_device && !r->is_value));
-    // What an earlier stage makes on the CPU is there. What it makes on the device is needed in its
-    // CPU form.
+    // What an earlier stage made on the CPU is there. Else its CPU form is needed.
     PlanNode& from = nodes_[r->from.node];
     const bool is_there = from.level < p.level && !ends_on_device(r->from);
     from.is_early |=
@@ -120,7 +119,7 @@ void Plan::number_used() {
 }
 
 void Plan::find_stages() {
-  // By level and, since each operator that sees whole batches has a stage, by node.
+  // By level and, because each operator that sees whole batches has a stage, by node.
   std::map<std::pair<int, int>, std::vector<int>> nodes;
   const auto runs_on_device = [&](int i) {
     return nodes_[i].is_needed_on_device || nodes_[i].mixed_number >= 0;
@@ -247,12 +246,11 @@ int Plan::new_slot(const Ref& value) {
   return slot_count() - 1;
 }
 
-// Makes the slot, if there is none yet.
 void Plan::add_slot(const Ref& value, int& slot) {
   if (slot < 0) slot = new_slot(value);
 }
 
-// This slot, or a new one where another output has it.
+// This slot, or a new one if another output has it.
 int Plan::slot_for_output(const Ref& value, int& slot) {
   add_slot(value, slot);
   const auto& taken = slot_of_output_;
@@ -281,8 +279,7 @@ void Plan::find_slots() {
 void Plan::find_host_copies() {
   for (const Read& r : reads_)
     if (r.is_copy) add_slot(r.from, output(r.from).host_copy);
-  // A graph output may take the copy that a node on the CPU reads, because no stage uses it any
-  // more then.
+  // A graph output may take the copy that a node on the CPU reads: no stage uses it any more then.
   for (size_t k = 0; k < graph_.outputs.size(); ++k)
     if (const Output& o = graph_.outputs[k]; ends_on_device(o) && o.to_host) {
       slot_of_output_[k] = slot_for_output(o, output(o).host_copy);
@@ -290,7 +287,6 @@ void Plan::find_host_copies() {
     }
 }
 
-// Which stages need the values.
 void Plan::find_uses() {
   for (size_t k = 0; k < graph_.outputs.size(); ++k)
     if (slot_of_output_[k] < 0) output(graph_.outputs[k]).last_device_stage = INT_MAX;
@@ -329,7 +325,7 @@ bool Plan::is_narrowed(int i) const {
   });
 }
 
-// How the line of a node begins: what runs it.
+// How the line of a node begins.
 const char* Plan::stage_words(int i) const {
   if (node(i).device == DeviceKind::kMixed) return "mixed ";
   if (node(i).device == DeviceKind::kGpu) return "gpu   ";

@@ -17,29 +17,24 @@ struct Rewrites {
 };
 
 // Note [Stages]
-// A step is made in stages, one after the other. A stage begins when the one before it has ended
-// for all samples of the step. Most graphs have one stage, a chain, and with a device a second one.
+// A step is made in stages. A stage begins when the one before it has ended for all samples of the
+// step. Most graphs have one stage, a chain, and with a device a second one.
 //
-// - kChain runs the operators of each sample, one ticket a sample. Of those on a device it finds
+// - kChain runs the operators of each sample, one ticket a sample. For those on a device it finds
 //   the types and arguments.
 // - kDevice enqueues, on the device, all that was decided in the stages before it.
-// - kBatch runs one operator that sees all samples made so far. Of an operator on a device it only
+// - kBatch runs one operator that sees all samples made so far. For an operator on a device it only
 //   finds the types; the kDevice stage behind it runs it, with the same samples.
 // - kPython calls one function of the user's with all samples made so far, on the pipeline's own
 //   thread, in the order of the iterations.
 //
-// Operators that change the number of samples will end in a stage of their own, kRebatch: serial,
-// in the order of positions.
-//
-// A node comes as early as its inputs allow. It has to wait for another stage where it reads what a
-// kBatch or kPython stage makes, or where it reads on the CPU what a device makes, which is then
-// copied to the host (Plan::find_levels).
-//
-// A stage takes values of earlier stages from their slots (Stage::carried). Since a whole batch was
-// seen, a sample that fails in a later stage is not replaced: Plan::is_behind_batch.
+// A node comes as early as its inputs allow. It has to wait for another stage if it reads what a
+// kBatch or kPython stage makes, or if it reads on the CPU what a device makes, which is then
+// copied to the host (Plan::find_levels). A stage takes values of earlier stages from their slots
+// (Stage::carried). After a whole batch was seen, a sample that fails is not replaced:
+// Plan::is_behind_batch.
 enum class StageKind : uint8_t { kChain, kDevice, kBatch, kPython };
 
-// A value that a stage takes from an earlier stage.
 struct Carried {
   Ref from;
   int slot;  // where it lies on the host; -1: only its type is needed there
@@ -47,15 +42,14 @@ struct Carried {
 
 struct Stage {
   StageKind kind;
-  // In their order. A node on the device is in two stages: the one that finds its types, and the
-  // kDevice stage that runs it. So is a mixed node.
+  // A node on the device, or a mixed one, is in two stages: the one that finds its types, and the
+  // kDevice stage that runs it.
   std::vector<int> nodes;
   std::vector<Carried> carried;
-  // Of a kDevice stage: a later stage has to wait for what it copies to the host.
+  // A later stage has to wait for what this kDevice stage copies to the host.
   bool is_awaited = false;
 };
 
-// What is known of an output of a node.
 struct PlanOutput {
   int slot = -1;  // the slot that its stage fills with it, or -1
   int host_copy = -1;  // the first slot with its copy on the host, or -1
@@ -70,7 +64,7 @@ struct PlanNode {
   int device_stage = -1;  // of a node that ends on the device: the kDevice stage that runs it
   bool is_used = false;  // an output of the graph depends on it
   bool is_early = false;  // its value is needed on the CPU before shapes are known
-  // For a GPU node: its value is needed on the device. Such a node may be early as well.
+  // A GPU node's value is needed on the device. Such a node may be early as well.
   bool is_needed_on_device = false;
   // The one consumer that continues this node's pass; -1: its result goes to memory.
   int fuses_into = -1;
@@ -83,7 +77,6 @@ struct PlanNode {
   std::vector<PlanOutput> outputs;
 };
 
-// Whether every extent is known.
 bool is_fixed(const TensorType& type);
 
 // A value in host memory: it becomes an output of the graph, goes to the device or comes from it,
@@ -111,7 +104,7 @@ class Plan {
   const Node& node(int i) const { return graph_.nodes[i]; }
   const CheckedNode& checked(int i) const { return checked_[i]; }
   const PlanNode& planned(int i) const { return nodes_[i]; }
-  // The operator, with its constant arguments. The plan has to outlive it.
+  // With its constant arguments. The plan has to outlive it.
   std::shared_ptr<const Operator> own_operator(int i) const {
     return {std::shared_ptr<void>(), checked_[i].op.get()};
   }
@@ -120,7 +113,7 @@ class Plan {
     return Chance(c.seed(seed), c.key, who.epoch, who.position, who.child);
   }
 
-  // Inputs are the nodes that the user feeds, counted from 0.
+  // Inputs are the nodes that the user feeds.
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int input_node(int k) const { return inputs_[k]; }
 
@@ -136,15 +129,14 @@ class Plan {
     return orders_[r].at(cursor, i + own_offset_);
   }
   int lead() const { return lead_; }
-  // Where each order stands so many steps later.
   std::vector<int64_t> cursors_after(std::vector<int64_t> cursors, int64_t steps) const {
     for (size_t r = 0; r < cursors.size(); ++r) cursors[r] = orders_[r].after(cursors[r], steps);
     return cursors;
   }
 
   // Sources are the readers, then the inputs, then one for what comes from neither, then the nodes
-  // that make a sample of several (Joins, op/operator_type.h). A node's source is the first that
-  // its inputs lead to, or else the lead reader.
+  // that make a sample of several (Joins, op/operator_type.h). A node's source is the first to
+  // which its inputs lead, or else the lead reader.
   struct Joint {
     int first = 0;  // the source that decides its chance
     std::vector<int> of_inputs;  // the source of each input
@@ -164,7 +156,6 @@ class Plan {
   bool is_last(int stage) const { return stage + 1 == stage_count(); }
   // Whether a stage before this one saw a whole batch.
   bool is_behind_batch(int stage) const { return stage > first_batch_; }
-  // The stage in which the types of a value are found.
   int stage_of(const Ref& value) const { return nodes_[value.node].stage; }
 
   // Slots are in host memory and hold one value a sample. First come those that stages on the CPU
@@ -176,7 +167,7 @@ class Plan {
   int slot_of_output(size_t output) const { return slot_of_output_[output]; }
   // Requires: a stage on the CPU fills a slot with this value.
   int slot_of(const Ref& value) const { return output(value).slot; }
-  // The slot that a node on the CPU reads the value from; -1: it has none.
+  // The slot from which a node on the CPU reads the value, or -1.
   int host_slot(const Ref& value) const {
     return output(value).is_copy_read ? host_copy(value) : slot_of(value);
   }
@@ -192,7 +183,6 @@ class Plan {
   bool goes_up_once(const Ref& value) const {
     return !ends_on_device(value) && output(value).reads_on_device == 1;
   }
-  // The slot with its copy on the host, or -1.
   int host_copy(const Ref& value) const { return output(value).host_copy; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
   // Nodes that begin on the CPU and end on the device.
@@ -208,7 +198,7 @@ class Plan {
   bool is_inferred(const Ref& value) const {
     return checked_[value.node].is_inferred(value.output);
   }
-  // That a node reads a value: as an input, an argument or a condition.
+  // A node reads a value: as an input, an argument or a condition.
   struct Read {
     int node;
     Ref from;
@@ -216,7 +206,7 @@ class Plan {
     bool is_first;  // as the first input
     bool is_copy;  // it is made on the device and read on the host: see Note [Stages]
   };
-  // Whether it is made in an earlier stage. What the user feeds is at hand in every stage.
+  // Whether an earlier stage makes it. What the user feeds is at hand in every stage.
   bool is_carried(const Read& r) const {
     return stage_of(r.from) != nodes_[r.node].stage && nodes_[r.from.node].input_number < 0;
   }

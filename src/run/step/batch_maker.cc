@@ -20,8 +20,7 @@ std::vector<int> samples_of(const Step& step, int node) {
 
 }  // namespace
 
-// The operator for each of these samples: the plan's own, or copies that hold the computed
-// arguments.
+// The operator for each sample: the plan's own, or copies that hold the computed arguments.
 std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(
     const Step& step, int node, std::span<const int> samples) const {
   const CheckedNode& checked = plan_.checked(node);
@@ -74,7 +73,7 @@ BatchMaker::Types BatchMaker::infer(int node, std::span<BatchInference::Item> it
   return types;
 }
 
-// The slots that the output fills. On a device these are its copies to the host.
+// The slots that the output fills: on a device, its copies to the host.
 std::vector<int> BatchMaker::slots_of(const Ref& value) const {
   std::vector<int> slots;
   const bool is_on_cpu = plan_.node(value.node).device == DeviceKind::kCpu;
@@ -94,14 +93,13 @@ void BatchMaker::deliver(const Step& step, int node, std::span<const int> sample
       }
 }
 
-// Gives the memory of the node's outputs: in slots, or on the CPU scratch where nothing reads them.
-// Of several slots of an output it gives that of one.
-// Requires: there is a sample.
+// Gives the memory of the node's outputs: one slot of each, or scratch on the CPU if nothing reads
+// it. Requires: there is a sample.
 std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
                                                    std::span<const int> samples,
                                                    const Types& types) {
   const int count = static_cast<int>(types[0].size());
-  // The type that all values of an output have, or null. In a branch they are some of many.
+  // The type of all values of an output, or null. In a branch they are some of many.
   const auto common = [&](int k) -> const TensorType* {
     const bool is_common =
         plan_.node(node).guards.empty() &&
@@ -137,7 +135,7 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
   return views;
 }
 
-// Tells the step which samples each of these is made of. Requires: infer() took the operators.
+// Tells the step of which samples each is made. Requires: infer() took the operators.
 void BatchMaker::join_names(Step& step, int node, std::span<const int> samples,
                             std::span<const Operator* const> ops) const {
   for (size_t s = 0; s < ops.size(); ++s) {
@@ -197,8 +195,7 @@ std::shared_ptr<UserCall> call_of(const Step& step, int stage) {
   return call;
 }
 
-// The types of what the call has made. Throws SampleError where these are not what the node
-// declares.
+// The types of what the call has made. Throws SampleError if the node declares others.
 BatchMaker::Types BatchMaker::types_of(int node, const UserCall& call) const {
   const std::vector<TensorType>& declared = plan_.checked(node).outputs;
   const auto expect = [](const char* what, size_t wanted, size_t got) {

@@ -18,7 +18,7 @@ class BatchMaker {
   BatchMaker(const Plan& plan, uint64_t seed, Arena& arena, HostPool& pool, NodeTimes& times)
       : plan_(plan), seed_(seed), arena_(arena), pool_(pool), times_(times) {}
 
-  // Runs the operator of a kBatch stage, or finds its types where it runs on a device. Throws what
+  // Runs the operator of a kBatch stage, or finds its types if it runs on a device. Throws what
   // operators throw, Starved and BeyondShare; then it may be called again. Requires: samples are
   // made, and the arena is free.
   void run_operator(Step& step, int stage);

@@ -21,24 +21,21 @@ struct DeviceValues {
 
 class DevicePart {
  public:
-  // `size`: how many samples the step has.
   DevicePart(const Plan& plan, int64_t size);
 
-  // Of a node that is needed on the device.
+  // The node is needed on the device.
   DeviceTask& task(int node, int i) { return tasks_[i][plan_.planned(node).device_number]; }
   const DeviceTask& task(int node, int i) const {
     return tasks_[i][plan_.planned(node).device_number];
   }
-  // Of a mixed node.
   Picture& picture(int node, int i) { return pictures_[i][plan_.planned(node).mixed_number]; }
   const Picture& picture(int node, int i) const {
     return pictures_[i][plan_.planned(node).mixed_number];
   }
   std::vector<char> is_refused;  // by sample: the device's decoder refused it; the CPU decodes it
-  // Made there or brought there. Each stays until no stage needs it.
+  // Made or brought there. Each stays until no stage needs it.
   std::map<Ref, DeviceValues> values;
 
-  // The type of sample i's value on the device.
   const TensorType& type_of(const Ref& value, int i) const;
   void forget(int i, int stage);  // drops the pictures of sample i in a stage
   void drop_pixels();  // of all pictures, and what was prepared of them: their copies are enqueued

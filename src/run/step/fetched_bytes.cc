@@ -13,7 +13,7 @@ std::span<const io::Part> FetchedBytes::take_sample(int reader, int64_t turn, in
   io::Fetcher& fetcher = *fetchers_[reader];
   std::optional<io::Fetched> fetched;
   if (turn >= 0) fetched = fetcher.take(turn, admit);
-  // Else it is a replacement, or a ticket took the bytes before and went back for lack of memory.
+  // This is a replacement, or a ticket took the bytes and was given back for lack of memory.
   taken_[reader] = fetched ? std::move(*fetched) : fetcher.take_again(index, admit);
   wait_ns += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   bytes_read += static_cast<int64_t>(taken_[reader].size());

@@ -15,11 +15,11 @@ class Samples;
 
 class JoinedNames final : public Provenance {
  public:
-  // `sources`: of the plan, for each input. Requires: they and the samples outlive this.
+  // `sources`: of the plan, by input. Requires: they and the samples outlive this.
   JoinedNames(const Samples& samples, std::span<const int> sources);
 
-  // The samples of the first input that sample i is made of. Until then, and for i where there is
-  // none of this, it is made of its own sample of each input.
+  // The samples of the first input that sample i is made of. Otherwise it is made of its own sample
+  // of each input.
   void set(int i, std::vector<int> samples) {
     made_of_[static_cast<size_t>(i)] = std::move(samples);
   }

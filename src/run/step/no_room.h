@@ -9,10 +9,10 @@ namespace stoker {
 // Batches have too little memory for a step. The message names a memory_limit.
 class NoRoom : public BudgetError {
  public:
-  // `what` takes at least so many bytes more. What the step needs then is not known, so the limit
-  // that is named may not suffice.
+  // `what` takes at least so many bytes more. What the step needs after that is unknown, so the
+  // limit that is named may not suffice.
   NoRoom(const std::string& what, size_t bytes, const HostPool& pool);
-  // The same where a limit that suffices is known.
+  // Names a limit that is known to suffice.
   NoRoom with_limit(size_t limit) const;
 
  private:

@@ -9,7 +9,7 @@ namespace stoker {
 // One step, as the user receives it.
 struct Outputs {
   std::vector<Batch> batches;  // by graph output
-  // Set where some of them are being copied to the host: read these only after this event.
+  // Set if some of them are being copied to the host: read these only after this event.
   std::shared_ptr<Event> copied;
   std::vector<SampleFailure> failures;  // also of samples that were skipped or replaced
   std::vector<SampleRemark> remarks;  // of samples that were made

@@ -49,7 +49,7 @@ void SampleMaker::run_chain(Step& step, int i, int stage) {
   chain_.run_stage();
 }
 
-// Goes on behind a reader that failed, as what was read ahead waits until it is taken.
+// Goes on behind a reader that failed, because what was read ahead waits until it is taken.
 void SampleMaker::take_bytes(Step& step, int i) {
   const int attempt = step.samples.attempts[i];
   std::exception_ptr failure;

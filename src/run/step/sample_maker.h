@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes one sample of a step: takes its bytes, runs the chain, and replaces bad samples where the
+// Makes one sample of a step: takes its bytes, runs the chain, and replaces bad samples if the
 // options say so. Also makes what a whole batch decides. Each worker has one.
 #pragma once
 #include "run/step/batch_maker.h"
@@ -11,20 +11,20 @@ namespace stoker {
 
 class SampleMaker {
  public:
-  // Requires: all arguments outlive this. `rewrites`: some or all of the plan's.
-  // `decoder`: the device stage's, or null without one.
+  // Requires: all arguments outlive this. `rewrites`: some or all of the plan's. `decoder`: the
+  // device stage's, or null.
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
               Fetchers& fetchers, HostPool& pool, DeviceDecoder* decoder);
 
-  // Runs a kChain stage for sample i. Returns whether it was made. `failures` get those of all its
-  // attempts, also where the last one succeeded. Samples::is_to_rewind() then tells whether the
-  // step has to be made again. Throws Starved, BeyondShare, and whatever a bug throws.
+  // Runs a kChain stage for sample i. Returns whether it was made. `failures` get those of all
+  // attempts, also if the last one succeeded. Samples::is_to_rewind() then tells whether the step
+  // has to be made again. Throws Starved, BeyondShare, and whatever a bug throws.
   bool make(Step& step, int i, int stage, std::vector<SampleFailure>& failures);
   // Runs a kBatch stage, or takes what the call of a kPython stage has made. A failure loses the
   // step. Throws what make() throws.
   void make_batch(Step& step, int stage, UserCall* call, std::vector<SampleFailure>& failures);
-  // Calls one of these again after BeyondShare, with all of the workers' memory. Requires: no other
-  // worker holds any.
+  // Calls one of these again after BeyondShare, with all memory of the workers, of whom no other
+  // may hold any.
   void alone(const std::function<void()>& make);
   // Gives back the memory that it keeps for the next sample.
   void trim();

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What became of the samples of a step. Whoever has a ticket uses what is said of its samples;
-// functions that look at all samples are called by who has the ticket of all or while nobody has
-// one, and the executor guards `failures`.
+// What became of the samples of a step. Whoever has a ticket uses what is said of its samples.
+// Functions that look at all samples are for whoever has the ticket of all, or for when nobody has
+// one. The executor guards `failures`.
 #pragma once
 #include <algorithm>
 
@@ -37,19 +37,19 @@ class Samples {
   const Origin& lead(int i) const {
     return origins[i][plan_.reader_count() ? plan_.lead() : plan_.source_of_nothing()];
   }
-  // Of the batch that a node gives. It keeps the plan, or the names that were fed.
+  // For the batch that a node gives. It keeps the plan, or the names that were fed.
   std::shared_ptr<const Provenance> provenance(const std::shared_ptr<const Plan>& owner,
                                                int node) const;
 
   int64_t size() const { return static_cast<int64_t>(is_made.size()); }
   int64_t made_count() const { return std::count(is_made.begin(), is_made.end(), 1); }
   std::vector<int> made() const;  // the numbers of the samples that are made
-  // Whether a sample that failed in a later stage is to be replaced: see Step::rewind.
+  // Whether a sample that failed in a later stage has to be replaced: see Step::rewind.
   bool is_to_rewind() const;
   // Whether the step hands out nothing: all are missing, or one that on_error does not leave out.
   bool is_lost() const;
   // The stage that follows this one, or stage_count() if nothing is left to do: no stage sees the
-  // batch of a step that is lost.
+  // batch of a lost step.
   int stage_after(int stage) const;
   // Loses all of them, because a stage that sees all of them failed.
   void lose();

@@ -34,7 +34,6 @@ Slots::Slots(const Plan& plan, std::shared_ptr<const FedStep> fed, int64_t size,
   }
 }
 
-// What was fed for a node, or null.
 const FedBatch* Slots::fed_for(int node) const {
   const int input = plan_.planned(node).input_number;
   return input >= 0 ? fed_->batches[input].get() : nullptr;
@@ -48,7 +47,6 @@ TensorType Slots::type_of(int slot) const {
   return type;
 }
 
-// The bytes of a slot of fixed type, or none.
 std::optional<int64_t> Slots::fixed_bytes(size_t slot) const {
   const TensorType type = type_of(static_cast<int>(slot));
   if (!is_fixed(type)) return std::nullopt;
@@ -188,7 +186,6 @@ Batch Slots::collect_slot(SlotMemory& memory, const Slot& slot, const Samples& s
   for (size_t i = 0; i < memory.views.size(); ++i) {
     View& v = memory.views[i];
     if (!samples.is_made[i] || (has_guards && !v.data)) continue;
-    // Close the gap that a skipped sample left.
     if (memory.whole && !has_guards) {
       std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * room;
       if (to != v.data) std::memmove(to, v.data, v.bytes());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the values of a step lie in host memory. Whoever has a ticket uses the places of its
-// samples; functions for all samples are called by who has the ticket of all or while nobody has
+// samples. Functions for all samples are for whoever has the ticket of all, or for when nobody has
 // one: when the step is opened, begins again or is handed out.
 #pragma once
 #include <optional>
@@ -15,20 +15,19 @@ namespace stoker {
 class Samples;
 
 // Note [What was fed]
-// An output that is nothing but what was fed would be copied twice: when it is fed, and into the
-// batch. Instead its batch takes the first copy. The pool of batches is charged for it when the
-// step is opened, so this takes no room from steps that go before. In the end it counts among the
-// batches (take_over_fed), and what is fed next has its room. A step that is made again needs the
-// bytes unchanged. So none are taken where samples may be left out, which leaves gaps to close, or
-// where a device may still read the bytes or needs them to be pinned.
+// An output that is just what was fed would be copied twice: when it is fed, and into the batch.
+// Instead its batch takes the first copy. The pool of batches is charged for it when the step is
+// opened, so this takes no room from earlier steps. In the end it counts among the batches
+// (take_over_fed), and what is fed next has its room. A step that is made again needs the bytes
+// unchanged. So none are taken if samples may be left out, which leaves gaps to close, or if a
+// device may still read the bytes or needs them to be pinned.
 //
 // Note [What was read]
-// An output of a sample may be nothing but bytes that were read, such as an encoded picture. The
-// batch then takes their memory, if the output's own would be of the same size class. This saves a
-// copy and changes nothing in what a step takes.
+// An output of a sample may be just bytes that were read, such as an encoded picture. The batch
+// then takes their memory, if the output's own would be of the same size class. This saves a copy,
+// and a step takes no more memory.
 class Slots {
  public:
-  // `fed`: see Step. `size`: how many samples the step has.
   Slots(const Plan& plan, std::shared_ptr<const FedStep> fed, int64_t size,
         const ExecutorOptions& options);
 
@@ -38,40 +37,39 @@ class Slots {
   size_t fixed_bytes() const;  // what allocate() acquires
 
   // Counts bytes that sample i will take in a stage, until forget(). Throws TooLarge if the sample
-  // alone takes more than all batches may, whatever the rest of the batch takes.
+  // alone takes more than all batches may.
   void claim(int i, int stage, size_t bytes);
   static size_t claim_of(const TensorType& type);  // what to claim for the value of a slot
-  // What reserve() will acquire, in bytes: nothing where the whole slot has its memory.
+  // What reserve() will acquire, in bytes: nothing if the whole slot has its memory.
   size_t need_of(int slot, const TensorType& type) const;
   // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
-  // Takes a value that lies in a buffer that was read. Returns false where the slot cannot take it.
-  // Note [What was read]
+  // Takes a value that lies in a buffer that was read: Note [What was read]. Returns false if the
+  // slot cannot take it.
   bool keep(int slot, int i, const View& value, const std::shared_ptr<Buffer>& owner,
             HostPool& pool);
-  // Drops the memory and the claims of sample i in a stage.
   void forget(int i, int stage);
 
-  // Begins to fill a slot with the values of a whole batch, of which there may be some from before.
-  // Where all are of `type`, they get one buffer, as those of a fixed type; null: they differ.
-  // Throws Starved. Then reserve() follows for each sample.
+  // Begins to fill a slot, which may hold values from before, with those of a whole batch. If all
+  // are of `type`, they get one buffer, as those of a fixed type; null: they differ. Throws
+  // Starved. Then reserve() follows for each sample.
   void begin_whole(int slot, const TensorType* type, HostPool& pool);
   size_t need_of_whole(int slot, const TensorType& type) const;  // what that acquires, in bytes
 
   const std::vector<View>& views(int slot) const { return memory_[slot].views; }  // by sample
   const View& view(int slot, int i) const { return views(slot)[i]; }
-  // A value that is in host memory: it was fed, or a stage has filled its slot.
+  // A value that was fed, or whose slot a stage has filled.
   const View& host_view(const Ref& value, int i) const;
-  // These samples of such a value. Keeps them for as long as it lives.
+  // These samples of such a value. They stay as long as the result lives.
   HostBatch host_batch(const Ref& value, std::span<const int> samples) const;
 
   // Makes batches of the slots of all stages up to this one, again for each later stage. Requires:
-  // where has_new_gaps(), nothing reads or writes these slots meanwhile.
+  // nothing reads or writes these slots meanwhile if has_new_gaps().
   void collect(const Samples& samples, int stage);
   // Whether samples were lost since the slots were collected, so that bytes will be moved.
   bool has_new_gaps(const Samples& samples) const;
   const Batch& batch(int slot) const { return batches_[slot]; }  // as it was collected last
-  // Buffers that were fed count among the batches from now on.
+  // Lets buffers that were fed count among the batches.
   void take_over_fed(HostPool& pool);
   void drop_batches();  // as if nothing had been collected
   size_t bytes() const;
@@ -82,7 +80,7 @@ class Slots {
     TensorType type;  // of the samples for which `whole` has room
     std::vector<std::shared_ptr<Buffer>> own;  // by sample
     std::vector<View> views;
-    // Where `whole` is what was fed: its room in the pool of batches.
+    // If `whole` is what was fed: its room in the pool of batches.
     std::shared_ptr<void> room;
   };
   const FedBatch* fed_for(int node) const;
