@@ -22,9 +22,10 @@ _STANDS_FOR = {
     "auto_aug.augmentations": "stoker.auto_aug.augmentations",
     "auto_aug.auto_augment": "stoker.auto_aug.auto_augment",
     "auto_aug.core": "stoker.auto_aug.core",
-    "auto_aug.core._augmentation": "stoker.auto_aug.core",
-    "auto_aug.core._select": "stoker.auto_aug.core",
-    "auto_aug.core.policy": "stoker.auto_aug.core",
+    "auto_aug.core._augmentation": "stoker.auto_aug.core._augmentation",
+    "auto_aug.core._select": "stoker.auto_aug.core._select",
+    "auto_aug.core.decorator": "stoker.auto_aug.core.decorator",
+    "auto_aug.core.policy": "stoker.auto_aug.core.policy",
     "auto_aug.rand_augment": "stoker.auto_aug.rand_augment",
     "auto_aug.trivial_augment": "stoker.auto_aug.trivial_augment",
     "math": "stoker.math",
@@ -261,7 +262,7 @@ def _pickling() -> dict[str, Any]:
 
 
 def _unused_arguments() -> dict[str, Any]:
-    from stoker.auto_aug.core import forbid_unused_arguments
+    from stoker.auto_aug.core.arguments import forbid_unused_arguments
 
     return {"forbid_unused_kwargs": forbid_unused_arguments}
 
@@ -303,6 +304,7 @@ def _numba() -> dict[str, Any]:
 def _conditional() -> dict[str, Any]:
     import stoker
     from stoker import fn
+    from stoker._conditionals import branches
 
     def split(value: Any, predicate: Any) -> list[Any]:
         return list(stoker.split(value, predicate))
@@ -310,7 +312,14 @@ def _conditional() -> dict[str, Any]:
     def merge(if_true: Any, if_false: Any, *, predicate: Any) -> Any:
         return fn.merge(if_true, if_false, predicate)
 
-    return {"split": split, "merge": merge}
+    def not_(value: Any) -> Any:
+        return branches.opposite(value)
+
+    def validate_logical(value: Any, *, expression_name: str, expression_side: str) -> Any:
+        """The value: what it may be here, every conditional takes."""
+        return value
+
+    return {"split": split, "merge": merge, "not_": not_, "validate_logical": validate_logical}
 
 
 _OWN: dict[str, Callable[[], dict[str, Any]]] = {

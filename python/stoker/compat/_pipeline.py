@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -85,6 +85,7 @@ class Pipeline(pipeline.Pipeline):
 
     _manner = _Established()
     _calls_sources_itself = True
+    _refused: GraphError | None = None
 
     def __init__(
         self,
@@ -99,6 +100,29 @@ class Pipeline(pipeline.Pipeline):
             value = self._settings[name]
             if not setting.help and value != setting.default:
                 report.ignore(f"Pipeline({name}={value!r})")
+
+    # Outputs that are none are refused by build(), as in DALI.
+
+    def set_outputs(self, *outputs: Any) -> None:
+        """Says what ``run()`` gives. What is no output, ``build()`` refuses."""
+        self._definition.graph_to_change()
+        self._taking_outputs(super().set_outputs, *outputs)
+
+    def _set_outputs_of(self, function: str, outputs: Any) -> None:
+        self._taking_outputs(super()._set_outputs_of, function, outputs)
+
+    def _taking_outputs(self, take: Callable[..., None], *given: Any) -> None:
+        self._refused = None
+        try:
+            take(*given)
+        except GraphError as e:
+            self._refused = e.with_traceback(None)
+
+    def build(self) -> None:
+        """Checks the graph and opens what is read, as ``stoker.Pipeline.build``."""
+        if self._refused is not None:
+            raise self._refused
+        super().build()
 
     def _take(self, given: dict[str, Any]) -> None:
         depth = given["prefetch_queue_depth"]
