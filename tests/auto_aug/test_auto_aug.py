@@ -149,7 +149,10 @@ def test_own_augmentations_and_policies() -> None:
     assert set(counts) == {7, 6} and min(counts.values()) > 60
     for wrong, words in (
         (lambda d: darker(d, magnitude_bin=1, num_magnitude_bins=2), "darker needs .* not provided to the call: floor"),
-        (lambda d: darker(d, floor=1), "darker: magnitude_bin is missing"),
+        (
+            lambda d: darker(d, floor=1, num_magnitude_bins=2),
+            "darker: magnitude_bin is missing",
+        ),
         (lambda d: darker(d, floor=1, magnitude_bin=1), "darker: num_magnitude_bins is missing"),
         (
             lambda d: never(d, floor=1, magnitude_bin=1, num_magnitude_bins=3),

@@ -21,12 +21,16 @@ IMAGE = np.zeros((4, 5, 3), np.uint8)
 COUNT = 24
 
 
+def fed(numbers: Any) -> Any:
+    return fn.external_source(lambda: np.array(numbers, np.int32), dtype="int32", ndim=0)
+
+
 def params(op: Augmentation, count: int | None = None, signs: bool = False, **made: Any) -> Array:
     """The parameter of each sample, whose magnitude's number is its place in the batch."""
 
     def define() -> Any:
-        places = fn.external_source(lambda: np.arange(COUNT) % (count or 4), dtype="int32")
-        negated = fn.external_source(lambda: np.arange(COUNT) % 2, dtype="int32")
+        places = fed(np.arange(COUNT) % (count or 4))
+        negated = fed(np.arange(COUNT) % 2)
         number = signed_bin(places, negated) if signs else places
         return op(types.Constant(1), magnitude_bin=number, num_magnitude_bins=count, **made)
 
@@ -74,7 +78,8 @@ def test_signs_of_several_steps_are_drawn_at_once() -> None:
 
     def define() -> Any:
         drawn = signed_bin(2, shape=[2], seed=7)
-        both = [op(types.Constant(1), magnitude_bin=drawn.at(k), num_magnitude_bins=4) for k in (0, 1)]
+        number = {"num_magnitude_bins": 4}
+        both = [op(types.Constant(1), magnitude_bin=drawn.at(k), **number) for k in (0, 1)]
         return (*both, drawn.random_sign)
 
     first, second, signs = (b.as_array() for b in make(define, batch_size=COUNT).run())
@@ -167,7 +172,7 @@ def test_wrong_parameters_are_refused(
     op = augmentation(given, **{"mag_range": (0, 10), "name": "mine", **settings})
 
     def define() -> Any:
-        number = fn.external_source(lambda: [np.int32(0)], dtype="int32")
+        number = fed([0])
         return op(types.Constant(1), **{"magnitude_bin": number, "num_magnitude_bins": 11, **call})
 
     with pytest.raises(errors.GraphError, match=f"the augmentation mine.*{words}"):
@@ -233,8 +238,8 @@ def test_selected_functions_get_all_arguments() -> None:
     ops = [augmentation(lambda d, p, k=k: d + p * k, mag_range=(0, 3), name="x") for k in (1, 10)]
 
     def define() -> Any:
-        place = fn.external_source(lambda: np.arange(8), dtype="int32")
-        number = dict(magnitude_bin=place % 4, num_magnitude_bins=4)
+        place = fed(np.arange(8))
+        number = {"magnitude_bin": place % 4, "num_magnitude_bins": 4}
         return select(ops, place // 4, fn.cast(place, dtype="float32"), **number)
 
     found = make(define, batch_size=8).run()[0].as_array()

@@ -202,10 +202,10 @@ def test_shared_memory_is_told() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: made("x"),
-        lambda: made((fn.random.uniform(), fn.random.uniform())),
-        lambda: made(((fn.random.uniform(),),)),
-        lambda: made(None),
+        lambda: made("x").build(),
+        lambda: made((fn.random.uniform(), fn.random.uniform())).build(),
+        lambda: made(((fn.random.uniform(),),)).build(),
+        lambda: made(None).build(),
         lambda: made(fn.random.uniform()).serialize(42),
         lambda: fn.external_source(5),
         lambda: fn.external_source(lambda a, b, c: 0),

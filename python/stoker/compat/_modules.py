@@ -41,6 +41,20 @@ _STANDS_FOR = {
 }
 
 
+# Names of these modules that Stoker has under another one.
+_OTHER_NAMES = {
+    "auto_aug.augmentations": {
+        "poster_mask_uint8": "kept_bits",
+        "sharpness_kernel": "sharpening_around_one",
+        "sharpness_kernel_shifted": "sharpening",
+        "shift_enhance_range": "around_one",
+        "solarize_add_shift": "whole_number",
+        "warp_x_param": "along_x",
+        "warp_y_param": "along_y",
+    },
+    "auto_aug.core": {"_Augmentation": "Augmentation"},
+}
+
 # Modules that are imported together with another one.
 IMPORTED_WITH = {"plugin.numba": ("plugin.numba.fn.experimental",)}
 
@@ -52,7 +66,9 @@ def contents(dotted: str) -> Contents | None:
     if dotted in ("types", "backend_impl.types"):
         return _types(dotted), importlib.import_module("stoker.types")
     if dotted in _STANDS_FOR:
-        return {}, importlib.import_module(_STANDS_FOR[dotted])
+        provider = importlib.import_module(_STANDS_FOR[dotted])
+        other = _OTHER_NAMES.get(dotted, {})
+        return {name: getattr(provider, own) for name, own in other.items()}, provider
     package, _, folder = dotted.partition(".")
     return _operators(package, folder) if package in ("fn", "ops") else None
 
