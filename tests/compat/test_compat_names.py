@@ -147,9 +147,29 @@ def test_a_capsule_of_a_gpu_s_memory_is_not_read_as_host_memory() -> None:
     ],
 )
 def test_a_constant_keeps_what_it_is(constant: Any, kind: Any, number: int) -> None:
-    (batch,) = made(lambda: there.Constant(constant)).run()
-    assert batch.dtype == kind and batch[1].dtype == kind
-    assert batch.as_array().tolist() == [number, number] and batch.as_array().dtype == np.int32
+    with Pipeline(batch_size=2, num_threads=1, device_id=None) as pipe:
+        whole = [
+            there.Constant(constant),
+            there.Constant([constant, constant]),
+            there.Constant(number, dtype=kind),
+        ]
+        pipe.set_outputs(*whole, *(fn.cast(node, dtype=types.INT32) for node in whole))
+    *batches, one, two, numbered = pipe.run()
+    for batch in batches:
+        assert batch.dtype == kind and batch[1].dtype == kind
+        for as_array in (batch.as_array, lambda b=batch: np.array(b), lambda b=batch: np.array(b[0])):
+            with pytest.raises(TypeError, match="fn.cast gives numbers"):
+                as_array()
+    assert one.as_array().tolist() == [number] * 2 == numbered.as_array().tolist()
+    assert two.as_array().tolist() == [[number] * 2] * 2
+
+
+def test_all_types_are_members_of_one_name() -> None:
+    every = there.DALIDataType
+    assert every.UINT8 is types.UINT8 and every.DATA_TYPE is there.DATA_TYPE
+    assert all(isinstance(kind, every) for kind in (types.FLOAT, there.STRING, *every))
+    assert not isinstance("uint8", every) and not isinstance(types.RGB, every)
+    assert [every(int(kind)) for kind in every] == list(every) and len(every) == len(list(every))
 
 
 def test_only_the_constant_s_own_output_is_of_its_type() -> None:

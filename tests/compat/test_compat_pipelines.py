@@ -380,7 +380,7 @@ def test_modules_have_the_established_names(monkeypatch: pytest.MonkeyPatch) -> 
     # As the devices of a process are found once, other tests would have none.
     monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
     backend = module("backend_impl")
-    assert module("backend_impl.types").DALIDataType is types.DALIDataType
+    assert module("backend_impl.types").DALIDataType is module("types").DALIDataType
     for name in ("TensorCPU", "TensorListCPU", "TensorGPU", "TensorListGPU", "tfrecord"):
         assert hasattr(backend, name) and hasattr(module("backend"), name), name
     assert "Resize" in backend.RegisteredCPUOps() and "readers__File" in backend.RegisteredCPUOps()

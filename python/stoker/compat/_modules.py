@@ -181,10 +181,9 @@ def _tensors() -> dict[str, Any]:
 
 
 def _types(dotted: str) -> dict[str, Any]:
-    from stoker import types
     from stoker.compat import _types as more
 
-    own = {"_DALIDataType": types.DType} if dotted.startswith("backend") else {}
+    own = {"_DALIDataType": more.DALIDataType} if dotted.startswith("backend") else {}
     return {**own, **{name: getattr(more, name) for name in more.__all__}}
 
 
