@@ -148,7 +148,10 @@ def test_own_augmentations_and_policies() -> None:
     counts = Counter((IMAGE.astype(int) - found).max((1, 2, 3)).tolist())
     assert set(counts) == {7, 6} and min(counts.values()) > 60
     for wrong, words in (
-        (lambda d: darker(d, magnitude_bin=1, num_magnitude_bins=2), "darker needs .* not provided to the call: floor"),
+        (
+            lambda d: darker(d, magnitude_bin=1, num_magnitude_bins=2),
+            "darker needs .* not provided to the call: floor",
+        ),
         (
             lambda d: darker(d, floor=1, num_magnitude_bins=2),
             "darker: magnitude_bin is missing",

@@ -157,8 +157,12 @@ def test_a_constant_keeps_what_it_is(constant: Any, kind: Any, number: int) -> N
     *batches, one, two, numbered = pipe.run()
     for batch in batches:
         assert batch.dtype == kind and batch[1].dtype == kind
-        for as_array in (batch.as_array, lambda b=batch: np.array(b), lambda b=batch: np.array(b[0])):
-            with pytest.raises(TypeError, match="fn.cast gives numbers"):
+        for as_array in (
+            batch.as_array,
+            lambda b=batch: np.array(b),
+            lambda b=batch: np.array(b[0]),
+        ):
+            with pytest.raises(TypeError, match=r"fn\.cast gives numbers"):
                 as_array()
     assert one.as_array().tolist() == [number] * 2 == numbered.as_array().tolist()
     assert two.as_array().tolist() == [[number] * 2] * 2

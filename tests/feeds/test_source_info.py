@@ -76,7 +76,10 @@ PASTES: dict[str, Any] = {
         lambda a, b: fn.multi_paste(fn.flip(fn.multi_paste(a, in_ids=[1, 1])), b),
         lambda a, b, i: [a[1], a[1], b[i]],
     ),
-    "moved": (lambda a, b: fn.permute_batch(a, indices=[2, 0, 0]), lambda a, b, i: [a[(2, 0, 0)[i]]]),
+    "moved": (
+        lambda a, b: fn.permute_batch(a, indices=[2, 0, 0]),
+        lambda a, b, i: [a[(2, 0, 0)[i]]],
+    ),
     "moved_to_all": (lambda a, b: fn.permute_batch(b, indices=1), lambda a, b, i: [b[1]]),
     "of_moved": (
         lambda a, b: fn.multi_paste(fn.permute_batch(fn.flip(a), indices=[1, 2, 0]), b),

@@ -256,5 +256,5 @@ def test_declarations_of_another_count_are_refused_by_the_build() -> None:
         with pipe:
             fed = fn.external_source(name="fed")  # of a type that is not known at the build
             pipe.set_outputs(fed, fed)
-        with pytest.raises(errors.GraphError, match="an entry for each of output 0 .*, output 1"):
+        with pytest.raises(errors.GraphError, match=r"an entry for each of output 0 .*, output 1"):
             pipe.build()

@@ -15,7 +15,6 @@ from stoker.auto_aug.core.arguments import whole_number
 from stoker.errors import GraphError
 
 
-
 class Policy:
     """Lists of augmentations, one of which is drawn for each image.
 
