@@ -233,6 +233,7 @@ def ConstantNode(  # noqa: N802 - the established name
     ``DATA_TYPE``, ``IMAGE_TYPE`` or ``INTERP_TYPE``. Numbers may be given with one of these types.
     """
     _report_ignored(ignored)
+    kind: NotATensors | None
     if isinstance(dtype, NotATensors):
         kind, dtype = dtype, DType.INT32
     else:
