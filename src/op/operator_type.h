@@ -90,11 +90,11 @@ struct Decodes {
   std::optional<DecodeRequest> (*request)(const Operator& op, const Asking& a);
 };
 
-// It makes a sample of several, which all have a part in the sample's name.
+// It makes a sample of several, which all have a part in the sample's name, or of another one.
 struct Joins {
   // Which samples of the first input's batch these are, counted as in RunsOnBatch; nothing: the
-  // sample's own of each input.
-  std::optional<std::vector<int>> (*samples)(const Operator& op);
+  // sample's own of each input. The sample is the one at `place` of `count`.
+  std::optional<std::vector<int>> (*samples)(const Operator& op, size_t place, size_t count);
 };
 
 struct Reads {

@@ -48,7 +48,7 @@ struct Has {
   static constexpr bool sees_batch = requires(const Op& o) { bool{o.sees_batch()}; } ||
                                      requires(const Op& o, Types in) { bool{o.sees_batch(in)}; };
   static constexpr bool joined =
-      requires(const Op& o) { std::optional<std::vector<int>>(o.joined()); };
+      requires(const Op& o, size_t i) { std::optional<std::vector<int>>(o.joined(i, i)); };
   static constexpr bool class_rule = requires(const Op& o) { Classes{o.class_rule()}; };
   static constexpr bool take_classes = requires(Op& o, const Checker& c) { o.take_classes(c); };
   static constexpr bool truth = requires(const Op& o) { std::optional<bool>(o.truth()); };

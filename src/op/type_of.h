@@ -157,7 +157,9 @@ struct Work {
     return of(o).request(a);
   }
   static std::optional<bool> truth(const Operator& o) { return of(o).truth(); }
-  static std::optional<std::vector<int>> joined(const Operator& o) { return of(o).joined(); }
+  static std::optional<std::vector<int>> joined(const Operator& o, size_t place, size_t count) {
+    return of(o).joined(place, count);
+  }
   static std::unique_ptr<SampleStore> open(const Operator& o) { return of(o).open(); }
   static io::OrderSpec order(const Operator& o, const SampleStore& s) { return of(o).order(s); }
   static void read(const Operator& o, Reading& r) {

@@ -140,15 +140,23 @@ def test_own_augmentations_and_policies() -> None:
         return fn.cast(data - by + floor, dtype="uint8")
 
     never = darker.augmentation(name="never", mag_range=np.array([7.0, 9.0]))
-    policy = Policy("mine", 2, [[(darker, 1.0, 1), (never, 0.0, 0)], [(never, 1.0, 1)]])
+    lists = [[(darker, 1.0, 1), (never, 0.0, 0)], [(never, 1.0, 1)]]
+    with pytest.warns(UserWarning, match="never has probability 0 in one of the sub-policies"):
+        policy = Policy("mine", 2, lists)
     assert set(policy.augmentations) == {"darker", "never"}
     found = images(lambda d: aa.apply_auto_augment(policy, d, floor=3), 200)
     counts = Counter((IMAGE.astype(int) - found).max((1, 2, 3)).tolist())
     assert set(counts) == {7, 6} and min(counts.values()) > 60
     for wrong, words in (
-        (lambda d: darker(d, magnitude_bin=1, num_magnitude_bins=2), "darker needs floor"),
-        (lambda d: darker(d, floor=1), "darker needs magnitude_bin"),
-        (lambda d: darker(d, floor=1, magnitude_bin=1), "darker needs num_magnitude_bins"),
+        (
+            lambda d: darker(d, magnitude_bin=1, num_magnitude_bins=2),
+            "darker needs .* not provided to the call: floor",
+        ),
+        (
+            lambda d: darker(d, floor=1, num_magnitude_bins=2),
+            "darker: magnitude_bin is missing",
+        ),
+        (lambda d: darker(d, floor=1, magnitude_bin=1), "darker: num_magnitude_bins is missing"),
         (
             lambda d: never(d, floor=1, magnitude_bin=1, num_magnitude_bins=3),
             "expects 3 magnitudes",
@@ -198,9 +206,11 @@ def test_own_augmentations_and_policies() -> None:
 def test_augmentations_of_one_name_are_all_in_a_policy() -> None:
     both = (a.translate_x, a.translate_x_no_shape)
     policy = Policy("mine", 3, [[(op, 1.0, 1)] for op in (*both, a.rotate, *both)])
-    assert policy.augmentations == dict(
-        zip(("translate_x__0", "translate_x__1", "rotate"), (*both, a.rotate), strict=True)
-    )
+    assert list(policy.augmentations) == ["0__translate_x", "1__translate_x", "2__rotate"]
+    assert [op.op for op in policy.augmentations.values()] == [op.op for op in (*both, a.rotate)]
+    assert policy.sub_policies[0] == policy.sub_policies[3]
+    many = [[(a.rotate.augmentation(mag_range=(0, k)), 1.0, 0)] for k in range(11)]
+    assert Policy("many", 3, many).sub_policies[7][0][0].name == "07__rotate"
 
 
 AUTOMATIC: dict[str, Callable[..., Any]] = {

@@ -135,9 +135,33 @@ def test_a_capsule_of_a_gpu_s_memory_is_not_read_as_host_memory() -> None:
     ],
 )
 def test_a_constant_keeps_what_it_is(constant: Any, kind: Any, number: int) -> None:
-    (batch,) = made(lambda: there.Constant(constant)).run()
-    assert batch.dtype == kind and batch[1].dtype == kind
-    assert batch.as_array().tolist() == [number, number] and batch.as_array().dtype == np.int32
+    with Pipeline(batch_size=2, num_threads=1, device_id=None) as pipe:
+        whole = [
+            there.Constant(constant),
+            there.Constant([constant, constant]),
+            there.Constant(number, dtype=kind),
+        ]
+        pipe.set_outputs(*whole, *(fn.cast(node, dtype=types.INT32) for node in whole))
+    *batches, one, two, numbered = pipe.run()
+    for batch in batches:
+        assert batch.dtype == kind and batch[1].dtype == kind
+        for as_array in (
+            batch.as_array,
+            lambda b=batch: np.array(b),
+            lambda b=batch: np.array(b[0]),
+        ):
+            with pytest.raises(TypeError, match=r"fn\.cast gives numbers"):
+                as_array()
+    assert one.as_array().tolist() == [number] * 2 == numbered.as_array().tolist()
+    assert two.as_array().tolist() == [[number] * 2] * 2
+
+
+def test_all_types_are_members_of_one_name() -> None:
+    every = there.DALIDataType
+    assert every.UINT8 is types.UINT8 and every.DATA_TYPE is there.DATA_TYPE
+    assert all(isinstance(kind, every) for kind in (types.FLOAT, there.STRING, *every))
+    assert not isinstance("uint8", every) and not isinstance(types.RGB, every)
+    assert [every(int(kind)) for kind in every] == list(every) and len(every) == len(list(every))
 
 
 def test_only_the_constant_s_own_output_is_of_its_type() -> None:
@@ -238,7 +262,14 @@ def test_modules_that_scripts_import_parts_of() -> None:
     core = module("auto_aug.core")
     assert module("auto_aug.core._augmentation").Augmentation is core.Augmentation
     assert module("auto_aug.core._select").select is core.select
+    assert core._Augmentation is core.Augmentation
+    made = module("auto_aug.augmentations")
+    assert made.warp_x_param(3).tolist() == [3, 0] and made.warp_y_param(3).tolist() == [0, 3]
+    assert (made.shift_enhance_range(0.5), made.solarize_add_shift(7.9)) == (1.5, 7)
+    assert made.poster_mask_uint8(3) == 0b11100000 and made.sharpness_kernel(0)[1, 1] == 1
+    assert (made.sharpness_kernel_shifted(1) == made.sharpness_kernel(0)).all()
     assert module("auto_aug.core.policy").Policy is core.Policy
+    assert module("auto_aug.core.decorator").augmentation is core.augmentation
     assert module("backend_impl.types")._DALIDataType.INT8 is module("types").INT8
     forbid = module("auto_aug.core._args").forbid_unused_kwargs
 
@@ -247,5 +278,5 @@ def test_modules_that_scripts_import_parts_of() -> None:
         return image
 
     forbid([tinted], {"colour": 3}, "call")
-    with pytest.raises(ValueError, match="call: no augmentation takes color"):
+    with pytest.raises(ValueError, match="call: no augmentation takes the argument 'color'"):
         forbid([tinted], {"color": 3}, "call")

@@ -193,10 +193,10 @@ def test_shared_memory_is_told() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: made("x"),
-        lambda: made((fn.random.uniform(), fn.random.uniform())),
-        lambda: made(((fn.random.uniform(),),)),
-        lambda: made(None),
+        lambda: made("x").build(),
+        lambda: made((fn.random.uniform(), fn.random.uniform())).build(),
+        lambda: made(((fn.random.uniform(),),)).build(),
+        lambda: made(None).build(),
         lambda: made(fn.random.uniform()).serialize(42),
         lambda: fn.external_source(5),
         lambda: fn.external_source(lambda a, b, c: 0),
@@ -365,7 +365,7 @@ def test_modules_have_the_established_names(monkeypatch: pytest.MonkeyPatch) -> 
     # As the devices of a process are found once, other tests would have none.
     monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
     backend = module("backend_impl")
-    assert module("backend_impl.types").DALIDataType is types.DALIDataType
+    assert module("backend_impl.types").DALIDataType is module("types").DALIDataType
     for name in ("TensorCPU", "TensorListCPU", "TensorGPU", "TensorListGPU", "tfrecord"):
         assert hasattr(backend, name) and hasattr(module("backend"), name), name
     assert "Resize" in backend.RegisteredCPUOps() and "readers__File" in backend.RegisteredCPUOps()

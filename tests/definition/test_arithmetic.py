@@ -301,6 +301,7 @@ def test_layouts_of_parts() -> None:
             node(np.zeros((2, 3)), "HW")[newaxis("C"), 0, newaxis],
             node(np.zeros((2, 3)))[newaxis("C")],
             node(np.zeros(2))[newaxis("C"), 0],
+            node(np.zeros((2, 3)), "HW")[()],
         )
     )
     assert [(b.layout, np.array(b[0]).shape) for b in pipe.run()] == [
@@ -311,6 +312,7 @@ def test_layouts_of_parts() -> None:
         ("", (1, 1, 3)),
         ("", (1, 2, 3)),
         ("C", (1,)),
+        ("HW", (2, 3)),
     ]
     for name in ("CD", 3, "é"):
         with pytest.raises(GraphError, match="newaxis expects one letter"):

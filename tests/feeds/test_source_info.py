@@ -76,6 +76,19 @@ PASTES: dict[str, Any] = {
         lambda a, b: fn.multi_paste(fn.flip(fn.multi_paste(a, in_ids=[1, 1])), b),
         lambda a, b, i: [a[1], a[1], b[i]],
     ),
+    "moved": (
+        lambda a, b: fn.permute_batch(a, indices=[2, 0, 0]),
+        lambda a, b, i: [a[(2, 0, 0)[i]]],
+    ),
+    "moved_to_all": (lambda a, b: fn.permute_batch(b, indices=1), lambda a, b, i: [b[1]]),
+    "of_moved": (
+        lambda a, b: fn.multi_paste(fn.permute_batch(fn.flip(a), indices=[1, 2, 0]), b),
+        lambda a, b, i: [a[(i + 1) % 3], b[i]],
+    ),
+    "moved_as_computed": (
+        lambda a, b: fn.permute_batch(b, indices=fn.batch_permutation()),
+        lambda a, b, i: None,
+    ),
     "computed": (
         lambda a, b: fn.multi_paste(b, in_ids=fn.batch_permutation()),
         lambda a, b, i: None,

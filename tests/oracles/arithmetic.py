@@ -354,5 +354,7 @@ def refused() -> Iterator[tuple[list[Array], str | list[str], dict[str, Any], st
     yield [a.astype("float32"), a], "", {"expression": "(x0 & x1)"}, "float32 & int32"
     yield [a, np.zeros(2)], "", {"expression": "(x0 + x1)"}, "shapes expect equal extents or 1"
     yield [a, a], ["HW", "WC"], {"expression": "(x0 + x1)"}, "layouts expect to be equal"
+    both = [a, a[0], a[None]], ["HW", "C", ""]  # although the result has no layout
+    yield *both, {"expression": "((x0 + x1) + x2)"}, "layouts expect to be equal"
     yield [a + 1, a], "", {"expression": "(x0 // x1)"}, "a whole number is divided by 0"
     yield [a], "", {"expression": "(x0 % 0)"}, "a whole number is divided by 0"

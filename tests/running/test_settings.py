@@ -209,7 +209,7 @@ def test_pipelines_nest_and_belong_to_threads() -> None:
         ({"output_dtype": types.UINT8}, "output 0 .*output_dtype expects 'uint8', got 'float32'"),
         ({"output_ndim": [0, 2]}, "output 1 .*output_ndim expects 2, got 1"),
         (
-            {"output_layout": np.array([1, 2, 3])},
+            {"output_layout": ("", None, "")},
             r"output_layout expects an entry for each of output 0 \(random_uniform_0\), "
             r"output 1 \(random_coin_flip_0\), got 3",
         ),
@@ -225,3 +225,36 @@ def test_declared_outputs_are_checked(declared: dict[str, Any], message: str | N
         return
     with pytest.raises(errors.GraphError, match=message):
         pipe.build()
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind", "words"),
+    [
+        ({"output_ndim": -1}, errors.GraphError, "output_ndim' is -1, expected at least 0"),
+        ({"output_ndim": [3, -1]}, errors.GraphError, "output_ndim' is -1, expected at least 0"),
+        ({"output_ndim": 1.5}, errors.GraphTypeError, "output_ndim' expects an int, a list"),
+        ({"output_ndim": ["1"]}, errors.GraphTypeError, "output_ndim' expects an int, a list"),
+        ({"output_ndim": True}, errors.GraphTypeError, "output_ndim' expects an int, a list"),
+        ({"output_dtype": int}, errors.GraphTypeError, "output_dtype' expects a dtype such as"),
+        ({"output_dtype": [3.5]}, errors.GraphTypeError, "output_dtype' expects a dtype such as"),
+        ({"output_dtype": types.DType.NO_TYPE}, errors.GraphError, "expects a dtype, one of uint8"),
+        ({"output_dtype": [None, "int33"]}, errors.GraphError, "one of uint8.* got 'int33'"),
+        ({"output_layout": 5}, errors.GraphTypeError, "output_layout' expects a text, a list"),
+        ({"output_layout": ["HWC", 5]}, errors.GraphTypeError, "output_layout' expects a text"),
+    ],
+)
+def test_wrong_declarations_are_refused_at_once(
+    declared: dict[str, Any], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        Pipeline(batch_size=1, **declared)
+
+
+def test_declarations_of_another_count_are_refused_by_the_build() -> None:
+    for declared in ({"output_dtype": ["uint8"]}, {"output_ndim": [None] * 3}):
+        pipe = Pipeline(batch_size=1, **declared)  # type: ignore[arg-type]
+        with pipe:
+            fed = fn.external_source(name="fed")  # of a type that is not known at the build
+            pipe.set_outputs(fed, fed)
+        with pytest.raises(errors.GraphError, match=r"an entry for each of output 0 .*, output 1"):
+            pipe.build()

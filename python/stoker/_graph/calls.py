@@ -54,6 +54,7 @@ def add(
     lead = op["kind"] == "read" and bool(given.pop("lead", False))
     _resolve_shards(op, given, place)
     constants, computed = _split(op, given, place)
+    constants = definition.manner.spelled(op, constants)
     _require_arguments(op, constants.keys() | computed.keys(), place)
     for ignored in given.keys() & set(op["ignored"]):
         definition.manner.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")

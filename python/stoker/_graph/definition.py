@@ -35,6 +35,10 @@ class Manner:
         """The arguments of an operator that have another default than the operator's own."""
         return {}
 
+    def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
+        """The constant arguments of an operator, as the operator spells them."""
+        return constants
+
     def without_effect(self, what: str) -> None:
         """Is told of an argument that is accepted without effect. This one ignores it."""
 

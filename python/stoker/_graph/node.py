@@ -431,7 +431,8 @@ def _subscript(node: DataNode, key: Any) -> DataNode:
         )
         return f"{begin}:{end}" + (f":{step}" if step else "")
 
-    selection = ", ".join(item(v) for v in (key if isinstance(key, tuple) else (key,)))
+    items = key if isinstance(key, tuple) else (key,)
+    selection = ", ".join(map(item, items or (Ellipsis,)))
     given = {} if not computed else {"indices": _list_of(node._definition, computed, place)}
     call = Call(place, [node], {"selection": selection}, given, device=node.device)
     (part,) = add_node(node._definition, call)

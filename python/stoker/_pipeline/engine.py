@@ -17,7 +17,7 @@ from stoker._functions.functions import First, Functions
 from stoker._graph.definition import Definition
 from stoker._messages import user_level
 from stoker._pipeline import in_step, readers
-from stoker._pipeline.declared_outputs import check_declared_outputs
+from stoker._pipeline.declared_outputs import check_count_of_declarations, check_declared_outputs
 from stoker._settings.table import for_engine
 from stoker._sources.inputs import EpochEndError, Inputs
 from stoker.errors import EpochWarning, SampleError, SampleWarning, StateError
@@ -99,6 +99,7 @@ class Engine:
         Requires: the graph has outputs, and a batch size was given.
         """
         with self.making:
+            check_count_of_declarations(self._definition, self._settings)
             self.inputs.open(self._settings)
             if self._knows_types():
                 self._make()

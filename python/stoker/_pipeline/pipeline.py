@@ -29,7 +29,7 @@ from stoker._pipeline.loops import Loops
 from stoker._pipeline.step_counter import BASIC, SCHEDULED, StepCounter
 from stoker._settings import signature
 from stoker._settings.table import checked, depth, of_file
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphTypeError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -110,6 +110,18 @@ class Pipeline(Loops):
         self._definition.set_outputs(
             [(n._node, n._output) for n in nodes], [n._is_copy for n in nodes]
         )
+
+    def _set_outputs_of(self, function: str, outputs: Any) -> None:
+        """Takes what a function that defines the graph returned."""
+        if outputs is None:
+            _refuse(f"{function} returns no outputs")
+        if isinstance(outputs, Mapping):
+            _refuse(
+                f"{function} returns a dict; return a tuple of nodes, and let an iterator name "
+                'them, as in DataIterator(pipe, ["image", "label"])',
+                GraphTypeError,
+            )
+        self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
 
     def add_sink(self, node: DataNode) -> None:
         """Says that a node is wanted although it is no output.

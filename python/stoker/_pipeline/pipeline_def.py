@@ -100,14 +100,7 @@ def _factory(
         pipe = make(**merged)
         with pipe:
             outputs = _function(definition, merged)(*args, **own)
-        if outputs is None:
-            raise GraphError(f"the function {name}{_place(definition)} returns no outputs")
-        if isinstance(outputs, Mapping):
-            raise GraphTypeError(
-                f"the function {name}{_place(definition)} returns a dict; return a tuple of nodes, "
-                'and let an iterator name them, as in DataIterator(pipe, ["image", "label"])'
-            )
-        pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
+        pipe._set_outputs_of(f"the function {name}{_place(definition)}", outputs)
         return pipe
 
     def uncalled(*_: object, **__: object) -> NoReturn:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker import launcher
-from stoker._graph.constants import NotAConstantError
+from stoker._graph.constants import NotAConstantError, dtype_text
 from stoker._graph.constants import plain as plain_value
 from stoker._messages import did_you_mean, shown, user_level
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphTypeError
+from stoker.types import DType
 
 Check = Callable[[str, Any], Any]  # name, value -> value
 
@@ -101,11 +102,50 @@ def deeper(name: str, value: Any) -> Any:
     return max(at_least(1)(f"{name}['{key}']", depth) for key, depth in value.items())
 
 
-def each(name: str, value: Any) -> Any:
-    """Takes one plain value for all outputs, or a list of one per output."""
-    if isinstance(value, (list, tuple)):
-        return [plain(name, v) for v in value]
-    return plain(name, value)
+def each(check: Check) -> Check:
+    """Takes one value for all outputs, or a list of one per output; None is any."""
+
+    def check_each(name: str, value: Any) -> Any:
+        many = value.tolist() if getattr(value, "ndim", 0) else value
+        if isinstance(many, (list, tuple)):
+            return [None if v is None else check(name, v) for v in many]
+        return check(name, many)
+
+    return check_each
+
+
+def dtype(name: str, value: Any) -> str:
+    """Takes an element type, also by its name, and those of NumPy and PyTorch."""
+    text = value if isinstance(value, str) else dtype_text(value)
+    if text is None:
+        raise GraphTypeError(
+            f"Pipeline: argument '{name}' expects a dtype such as types.FLOAT, a list of them or "
+            f"None, got {shown(value)}"
+        )
+    known = [t.value for t in DType if t is not DType.NO_TYPE]
+    if text not in known:
+        raise wrong(name, f"expects a dtype, one of {', '.join(known)}, got {shown(value)}")
+    return DType(text).value
+
+
+def axes(name: str, value: Any) -> int:
+    """Takes a number of axes."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise GraphTypeError(
+            f"Pipeline: argument '{name}' expects an int, a list of them or None, got "
+            f"{shown(value)}"
+        )
+    return at_least(0)(name, value)  # type: ignore[no-any-return] # a Check of an int
+
+
+def layout(name: str, value: Any) -> str:
+    """Takes a layout, a letter for each axis."""
+    if not isinstance(value, str):
+        raise GraphTypeError(
+            f"Pipeline: argument '{name}' expects a text, a list of them or None, got "
+            f"{shown(value)}"
+        )
+    return str(plain(name, value))
 
 
 def pickler(name: str, value: Any) -> Any:

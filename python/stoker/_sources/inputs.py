@@ -359,6 +359,16 @@ class Inputs:
         if self._feeder is not None:
             self._feeder.restore(positions, is_ended)
 
+    def problems_of_state(self) -> list[str]:
+        """What is said of each source that cannot say where it stands. Requires: they are open."""
+        problems = []
+        for runner in self._runners():
+            try:
+                runner.require_resumable()
+            except StateError as e:
+                problems.append(str(e))
+        return problems
+
     def positions_in(self, state: Mapping[str, Any]) -> tuple[list[Position], bool]:
         """The position of each source in a state, and whether their epoch ended.
 

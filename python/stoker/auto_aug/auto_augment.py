@@ -18,14 +18,11 @@ from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
 from stoker._messages import shown
 from stoker.auto_aug import augmentations as a
-from stoker.auto_aug.core import (
-    Augmentation,
-    Policy,
+from stoker.auto_aug.core import Augmentation, Policy, select, signed_bin
+from stoker.auto_aug.core.arguments import (
     drawn_seed,
     expect_images,
     refuse_unknown,
-    select,
-    signed_bin,
     taken,
 )
 from stoker.errors import GraphError
@@ -99,7 +96,9 @@ def apply_auto_augment(
     """
     if not isinstance(policy, Policy):
         raise GraphError(f"policy expects a Policy, got {shown(policy)}")
-    refuse_unknown(list(policy.augmentations.values()), arguments)
+    if not policy.sub_policies:
+        raise GraphError(f"apply_auto_augment expects a policy with sub-policies, got {policy!r}")
+    refuse_unknown(list(policy.augmentations.values()), arguments, "apply_auto_augment")
     lists = policy.sub_policies
     drawn = fn.random.uniform(values=list(range(len(lists))), seed=seed, dtype="int32")
     for stage in range(max(map(len, lists))):

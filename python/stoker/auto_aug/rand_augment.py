@@ -8,20 +8,20 @@ search space", 2019 (https://arxiv.org/abs/1909.13719).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from stoker import fn
 from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
+from stoker._messages import user_level
 from stoker.auto_aug import augmentations as a
-from stoker.auto_aug.core import (
-    Augmentation,
+from stoker.auto_aug.core import Augmentation, select, signed_bin
+from stoker.auto_aug.core.arguments import (
     drawn_seed,
     expect_images,
     refuse_unknown,
-    select,
-    signed_bin,
     taken,
     whole_number,
     without,
@@ -77,7 +77,9 @@ def apply_rand_augment(
     n = whole_number("n", n, 0)
     num_magnitude_bins = whole_number("num_magnitude_bins", num_magnitude_bins, 1)
     m = whole_number("m", m, 0, num_magnitude_bins - 1)
-    refuse_unknown(augmentations, arguments)
+    refuse_unknown(augmentations, arguments, "apply_rand_augment")
+    if n == 0:
+        warnings.warn("apply_rand_augment: n=0 changes no image", stacklevel=user_level())
     for k in range(n):
         own = drawn_seed(seed, k)
         drawn = fn.random.uniform(values=list(range(len(augmentations))), seed=own, dtype="int32")

@@ -15,13 +15,11 @@ from stoker import fn
 from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
 from stoker.auto_aug import augmentations as a
-from stoker.auto_aug.core import (
-    Augmentation,
+from stoker.auto_aug.core import Augmentation, select, signed_bin
+from stoker.auto_aug.core.arguments import (
     drawn_seed,
     expect_images,
     refuse_unknown,
-    select,
-    signed_bin,
     taken,
     whole_number,
     without,
@@ -69,7 +67,7 @@ def apply_trivial_augment(
     Raises ``GraphError`` for a number out of range, and for what are no augmentations.
     """
     num_magnitude_bins = whole_number("num_magnitude_bins", num_magnitude_bins, 1)
-    refuse_unknown(augmentations, arguments)
+    refuse_unknown(augmentations, arguments, "apply_trivial_augment")
     op, magnitude = (
         fn.random.uniform(values=list(range(count)), seed=drawn_seed(seed, k), dtype="int32")
         for k, count in enumerate((len(augmentations), num_magnitude_bins))

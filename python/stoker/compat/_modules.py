@@ -22,9 +22,10 @@ _STANDS_FOR = {
     "auto_aug.augmentations": "stoker.auto_aug.augmentations",
     "auto_aug.auto_augment": "stoker.auto_aug.auto_augment",
     "auto_aug.core": "stoker.auto_aug.core",
-    "auto_aug.core._augmentation": "stoker.auto_aug.core",
-    "auto_aug.core._select": "stoker.auto_aug.core",
-    "auto_aug.core.policy": "stoker.auto_aug.core",
+    "auto_aug.core._augmentation": "stoker.auto_aug.core._augmentation",
+    "auto_aug.core._select": "stoker.auto_aug.core._select",
+    "auto_aug.core.decorator": "stoker.auto_aug.core.decorator",
+    "auto_aug.core.policy": "stoker.auto_aug.core.policy",
     "auto_aug.rand_augment": "stoker.auto_aug.rand_augment",
     "auto_aug.trivial_augment": "stoker.auto_aug.trivial_augment",
     "math": "stoker.math",
@@ -40,6 +41,20 @@ _STANDS_FOR = {
 }
 
 
+# Names of these modules that Stoker has under another one.
+_OTHER_NAMES = {
+    "auto_aug.augmentations": {
+        "poster_mask_uint8": "kept_bits",
+        "sharpness_kernel": "sharpening_around_one",
+        "sharpness_kernel_shifted": "sharpening",
+        "shift_enhance_range": "around_one",
+        "solarize_add_shift": "whole_number",
+        "warp_x_param": "along_x",
+        "warp_y_param": "along_y",
+    },
+    "auto_aug.core": {"_Augmentation": "Augmentation"},
+}
+
 # Modules that are imported together with another one.
 IMPORTED_WITH = {"plugin.numba": ("plugin.numba.fn.experimental",)}
 
@@ -51,7 +66,9 @@ def contents(dotted: str) -> Contents | None:
     if dotted in ("types", "backend_impl.types"):
         return _types(dotted), importlib.import_module("stoker.types")
     if dotted in _STANDS_FOR:
-        return {}, importlib.import_module(_STANDS_FOR[dotted])
+        provider = importlib.import_module(_STANDS_FOR[dotted])
+        other = _OTHER_NAMES.get(dotted, {})
+        return {name: getattr(provider, own) for name, own in other.items()}, provider
     package, _, folder = dotted.partition(".")
     return _operators(package, folder) if package in ("fn", "ops") else None
 
@@ -164,10 +181,9 @@ def _tensors() -> dict[str, Any]:
 
 
 def _types(dotted: str) -> dict[str, Any]:
-    from stoker import types
     from stoker.compat import _types as more
 
-    own = {"_DALIDataType": types.DType} if dotted.startswith("backend") else {}
+    own = {"_DALIDataType": more.DALIDataType} if dotted.startswith("backend") else {}
     return {**own, **{name: getattr(more, name) for name in more.__all__}}
 
 
@@ -261,7 +277,7 @@ def _pickling() -> dict[str, Any]:
 
 
 def _unused_arguments() -> dict[str, Any]:
-    from stoker.auto_aug.core import forbid_unused_arguments
+    from stoker.auto_aug.core.arguments import forbid_unused_arguments
 
     return {"forbid_unused_kwargs": forbid_unused_arguments}
 
@@ -303,6 +319,7 @@ def _numba() -> dict[str, Any]:
 def _conditional() -> dict[str, Any]:
     import stoker
     from stoker import fn
+    from stoker._conditionals import branches
 
     def split(value: Any, predicate: Any) -> list[Any]:
         return list(stoker.split(value, predicate))
@@ -310,7 +327,14 @@ def _conditional() -> dict[str, Any]:
     def merge(if_true: Any, if_false: Any, *, predicate: Any) -> Any:
         return fn.merge(if_true, if_false, predicate)
 
-    return {"split": split, "merge": merge}
+    def not_(value: Any) -> Any:
+        return branches.opposite(value)
+
+    def validate_logical(value: Any, *, expression_name: str, expression_side: str) -> Any:
+        """The value: what it may be here, every conditional takes."""
+        return value
+
+    return {"split": split, "merge": merge, "not_": not_, "validate_logical": validate_logical}
 
 
 _OWN: dict[str, Callable[[], dict[str, Any]]] = {

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from stoker import Batch
 from stoker._describe.registry import Operator
 from stoker._graph.definition import Manner
-from stoker._messages import shown
+from stoker._messages import shown, user_level
 from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
 from stoker._settings.table import depth
@@ -57,6 +58,11 @@ class _Established(Manner):
         omits = any(a["name"] == "border" and "omit" in a["names"] for a in op["arguments"])
         return {"border": "clamp"} if omits else {}
 
+    def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
+        """What is missing of a sample may be told in any capitals."""
+        told = constants.get("missing_component_behavior")
+        return constants | {"missing_component_behavior": told.lower()} if told else constants
+
     def without_effect(self, what: str) -> None:
         report.ignore(what)
 
@@ -85,6 +91,7 @@ class Pipeline(pipeline.Pipeline):
 
     _manner = _Established()
     _calls_sources_itself = True
+    _refused: GraphError | None = None
 
     def __init__(
         self,
@@ -94,11 +101,40 @@ class Pipeline(pipeline.Pipeline):
     ) -> None:
         begin = checkpoint.decode() if isinstance(checkpoint, bytes) else checkpoint
         super().__init__(*args, checkpoint=begin, **settings)
+        self._warns_of_sources = settings.get("enable_checkpointing") is True
         self._has_no_workers = "py_num_workers" in settings and settings["py_num_workers"] is None
         for name, setting in pipeline_settings().items():
             value = self._settings[name]
             if not setting.help and value != setting.default:
                 report.ignore(f"Pipeline({name}={value!r})")
+
+    # Outputs that are none are refused by build(), as in DALI.
+
+    def set_outputs(self, *outputs: Any) -> None:
+        """Says what ``run()`` gives. What is no output, ``build()`` refuses."""
+        self._definition.graph_to_change()
+        self._taking_outputs(super().set_outputs, *outputs)
+
+    def _set_outputs_of(self, function: str, outputs: Any) -> None:
+        self._taking_outputs(super()._set_outputs_of, function, outputs)
+
+    def _taking_outputs(self, take: Callable[..., None], *given: Any) -> None:
+        self._refused = None
+        try:
+            take(*given)
+        except GraphError as e:
+            self._refused = e.with_traceback(None)
+
+    def build(self) -> None:
+        """Checks the graph and opens what is read, as ``stoker.Pipeline.build``."""
+        if self._refused is not None:
+            raise self._refused
+        super().build()
+        if self._warns_of_sources:
+            self._warns_of_sources = False
+            for problem in self._engine.inputs.problems_of_state():
+                message = f"enable_checkpointing: checkpoint() will fail, as {problem}"
+                warnings.warn(message, stacklevel=user_level())
 
     def _take(self, given: dict[str, Any]) -> None:
         depth = given["prefetch_queue_depth"]

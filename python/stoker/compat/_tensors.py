@@ -136,12 +136,15 @@ class TensorCPU:
         return self.as_cpu()._data, self.layout()
 
     def __array__(self, *args: Any, **options: Any) -> Any:
+        _refuse_array_of(self._claimed)
         return self._data.__array__(*args, **options)
 
     def __len__(self) -> int:
         return len(self._data)
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("__array_interface__", "__array_struct__"):  # which NumPy asks for first
+            _refuse_array_of(self._claimed)
         return getattr(self.__dict__["_data"], name)
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -243,6 +246,7 @@ class TensorListCPU:
 
     def as_array(self) -> Any:
         """All samples as a NumPy array; they must be of one shape."""
+        _refuse_array_of(self._claimed)
         return self._batch.as_array()
 
     def as_tensor(self) -> TensorCPU:
@@ -306,6 +310,7 @@ class TensorListCPU:
         return getattr(self.__dict__["_batch"], name)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
+        _refuse_array_of(self._claimed)
         return self._batch.__array__(*args, **options)
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -331,6 +336,12 @@ def refuse_copy() -> NoReturn:
 def claimed(new_type: Any) -> Any:
     """The type, if it is one that no tensor has."""
     return new_type if hasattr(new_type, "_number") else None
+
+
+def _refuse_array_of(claims: Any) -> None:
+    """Raises ``TypeError`` for a type that no array has."""
+    if claims is not None:
+        raise TypeError(f"an array has no elements of type '{claims}'; fn.cast gives numbers")
 
 
 def _tensor_at(index: int, value: Any) -> TensorCPU:

@@ -29,6 +29,7 @@ __all__ = [
     "CUDAStream",
     "Constant",
     "ConstantNode",
+    "DALIDataType",
     "PipelineAPIType",
     "ScalarConstant",
     "TensorLayout",
@@ -58,6 +59,41 @@ DATA_TYPE = NotATensors("data type", 21)
 INTERP_TYPE = NotATensors("interp type", 22)
 TENSOR_LAYOUT = NotATensors("tensor layout", 23)
 PYTHON_OBJECT = NotATensors("python object", 24)
+
+
+class _DataTypes(type):
+    """Shows the members of ``DType`` beside the types that no tensor has."""
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(DType, name)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, (DType, NotATensors))
+
+    def __call__(cls, value: Any) -> Any:
+        known = {int(t): t for t in (*DType, *_NO_TENSORS)}
+        return known[value] if value in known else DType(value)
+
+    def __iter__(cls) -> Any:
+        return iter((*DType, *_NO_TENSORS))
+
+    def __len__(cls) -> int:
+        return len(DType) + len(_NO_TENSORS)
+
+
+class DALIDataType(metaclass=_DataTypes):
+    """All types that scripts name: those of tensors' elements, and what constants are."""
+
+    STRING = STRING
+    FEATURE = FEATURE
+    IMAGE_TYPE = IMAGE_TYPE
+    DATA_TYPE = DATA_TYPE
+    INTERP_TYPE = INTERP_TYPE
+    TENSOR_LAYOUT = TENSOR_LAYOUT
+    PYTHON_OBJECT = PYTHON_OBJECT
+
+
+_NO_TENSORS = tuple(v for v in vars(DALIDataType).values() if isinstance(v, NotATensors))
 
 # What the constants of this module are as tensors: numbers, and these instead of their type.
 _OF_CONSTANTS: dict[type, NotATensors] = {
@@ -193,13 +229,19 @@ def ConstantNode(  # noqa: N802 - the established name
 ) -> DataNode:
     """A node that gives this value for every sample.
 
-    A constant of this module is a number, and its batches say that they are of ``DATA_TYPE``,
-    ``IMAGE_TYPE`` or ``INTERP_TYPE``.
+    A constant of this module, or a list of them, is numbers, and its batches say that they are of
+    ``DATA_TYPE``, ``IMAGE_TYPE`` or ``INTERP_TYPE``. Numbers may be given with one of these types.
     """
     _report_ignored(ignored)
+    kind: NotATensors | None
+    if isinstance(dtype, NotATensors):
+        kind, dtype = dtype, DType.INT32
+    else:
+        members = value if isinstance(value, (list, tuple)) and value else [value]
+        found = {_OF_CONSTANTS.get(type(member)) for member in members}
+        kind = found.pop() if dtype is None and len(found) == 1 else None
     node = types.Constant(value, dtype, shape, layout, device, name)
-    kind = _OF_CONSTANTS.get(type(value))
-    if kind is not None and dtype is None:
+    if kind is not None:
         _typed.setdefault(edge(node).definition, {})[edge(node).node] = kind
     return node
 
@@ -224,7 +266,11 @@ def Constant(  # noqa: N802 - the established name
 ) -> ScalarConstant | DataNode:
     """A single number for expressions; a node for a list, an array or a constant of this module,
     and for a number with any other argument."""
-    is_single = not hasattr(value, "shape") and not isinstance(value, (list, tuple, Enum))
+    is_single = not (
+        hasattr(value, "shape")
+        or isinstance(value, (list, tuple, Enum))
+        or isinstance(dtype, NotATensors)
+    )
     if is_single and shape is None and not layout and device is None and not ignored:
         return ScalarConstant(value, dtype)
     return ConstantNode(device, value, dtype, shape, layout, **ignored)

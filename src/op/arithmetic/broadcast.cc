@@ -31,12 +31,14 @@ TensorType broadcast(std::span<const TensorType> inputs) {
     }
     if (extent == 1 && unknown) extent = -1;
   }
+  Layout longest;
   for (const TensorType& t : inputs)
-    if (t.layout.rank() == rank && all.layout.empty()) all.layout = t.layout;
+    if (t.layout.rank() > longest.rank()) longest = t.layout;
   for (const TensorType& t : inputs)
-    require(t.layout.empty() || all.layout.empty() || all.layout.str().ends_with(t.layout.str()),
-            "layouts expect to be equal, or one the end of the other, got ", all.layout.str(),
-            " and ", t.layout.str());
+    require(t.layout.empty() || longest.str().ends_with(t.layout.str()),
+            "layouts expect to be equal, or one the end of the other, got ", longest.str(), " and ",
+            t.layout.str());
+  if (longest.rank() == rank) all.layout = longest;
   return all;
 }
 

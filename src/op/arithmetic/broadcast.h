@@ -10,8 +10,8 @@
 namespace stoker {
 
 // The shape and layout of the result; its dtype is up to the caller. Shapes are aligned at their
-// last axes, and an extent of 1 is repeated. An input's layout must be the end of the result's.
-// Ranks and extents may be unknown. Throws WrongCall.
+// last axes, and an extent of 1 is repeated. Each layout must be the end of the longest one, which
+// is the result's if it names all axes. Ranks and extents may be unknown. Throws WrongCall.
 TensorType broadcast(std::span<const TensorType> inputs);
 
 // The window of an input of shape `own` that the window `wanted` of the result needs.

@@ -98,7 +98,7 @@ struct MultiPaste : DtypeArgument, PastedArguments {
     return regions(planes, plane(out));
   }
 
-  std::optional<std::vector<int>> joined() const {
+  std::optional<std::vector<int>> joined(size_t /*place*/, size_t /*count*/) const {
     if (!in_ids) return {};
     return std::vector<int>(in_ids->begin(), in_ids->end());
   }

@@ -16,8 +16,7 @@ struct PermuteBatch {
       "Places count the samples of the batch from 0, without those that failed before. An index "
       "that no sample has fails the batch, and so does a list with another number of indices. So "
       "where samples may fail, take the indices from batch_permutation, which counts the same "
-      "samples. What a batch tells of its samples beside their values, such as source_info, stays "
-      "at its place.",
+      "samples. The output's source_info is that of the samples in their new order.",
       ports({.name = "input", .help = "Any tensors."}),
       ports({.name = "output", .help = "The samples in their new order."}),
       arg(&PermuteBatch::indices, "indices",
@@ -39,6 +38,10 @@ struct PermuteBatch {
     require(index >= 0 && index < static_cast<int64_t>(n), "argument 'indices' has ", index,
             " for sample ", i, " of the batch, expected 0 to ", n - 1);
     return static_cast<size_t>(index);
+  }
+
+  std::optional<std::vector<int>> joined(size_t place, size_t count) const {
+    return std::vector<int>{static_cast<int>(source(place, count))};
   }
 
   static void infer_batch(BatchInference& b, std::span<const PermuteBatch* const> ops) {

@@ -139,7 +139,7 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
 void BatchMaker::join_names(Step& step, int node, std::span<const int> samples,
                             std::span<const Operator* const> ops) const {
   for (size_t s = 0; s < ops.size(); ++s) {
-    auto parts = plan_.checked(node).type->joins->samples(*ops[s]);
+    auto parts = plan_.checked(node).type->joins->samples(*ops[s], s, ops.size());
     if (!parts) continue;
     for (int& part : *parts) part = samples[static_cast<size_t>(part)];
     step.samples.joined[static_cast<size_t>(plan_.planned(node).joint)].set(samples[s],
