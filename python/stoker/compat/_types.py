@@ -193,12 +193,13 @@ def ConstantNode(  # noqa: N802 - the established name
 ) -> DataNode:
     """A node that gives this value for every sample.
 
-    A constant of this module is a number, and its batches say that they are of ``DATA_TYPE``,
-    ``IMAGE_TYPE`` or ``INTERP_TYPE``.
+    A constant of this module, or a list of them, is numbers, and its batches say that they are of
+    ``DATA_TYPE``, ``IMAGE_TYPE`` or ``INTERP_TYPE``.
     """
     _report_ignored(ignored)
     node = types.Constant(value, dtype, shape, layout, device, name)
-    kind = _OF_CONSTANTS.get(type(value))
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    kind = _OF_CONSTANTS.get(type(first))
     if kind is not None and dtype is None:
         _typed.setdefault(edge(node).definition, {})[edge(node).node] = kind
     return node
