@@ -88,13 +88,13 @@ void bind_graph_errors(nb::module_& m) {
       m, "GraphError",
       "A wrong graph: an unknown operator or argument, a bad value, types that do not fit.",
       {types.error, PyExc_ValueError});
-  types.graph = {graph,
-                 make_type(m, "GraphTypeError",
-                           "What was given is of a type that cannot be right there.",
-                           {graph, PyExc_TypeError}),
-                 make_type(m, "GraphIndexError", "An axis that is not there, by its number.",
-                           {graph, PyExc_IndexError}),
-                 make_key_error(m, graph)};
+  types.graph = {
+      graph,
+      make_type(m, "GraphTypeError", "What was given is of a type that cannot be right there.",
+                {graph, PyExc_TypeError}),
+      make_type(m, "GraphIndexError", "An axis that is not there, by its number.",
+                {graph, PyExc_IndexError}),
+      make_key_error(m, graph)};
 }
 
 void bind_sample_errors(nb::module_& m) {
@@ -114,8 +114,8 @@ void bind_source_errors(nb::module_& m) {
                                "Data that was to be fed did not come: nothing was fed, or a source "
                                "failed; then __cause__ is what it raised.",
                                {types.error});
-  PyObject* index = make_type(m, "SourceIndexError", "Nothing was fed for a step.",
-                              {source, PyExc_IndexError});
+  PyObject* index =
+      make_type(m, "SourceIndexError", "Nothing was fed for a step.", {source, PyExc_IndexError});
   types.source = {source, source, index, source};
 }
 

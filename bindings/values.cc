@@ -13,8 +13,9 @@ namespace {
 bool is_string(nb::handle h) { return PyUnicode_Check(h.ptr()); }
 
 [[noreturn]] void refuse_value(nb::handle h) {
-  throw_fault<GraphError>(Fault::kType, "an argument is of type " + nb::cast<std::string>(h.type().attr("__name__")) +
-                   ", expected None, bool, int, float, str or a list of them");
+  throw_fault<GraphError>(
+      Fault::kType, "an argument is of type " + nb::cast<std::string>(h.type().attr("__name__")) +
+                        ", expected None, bool, int, float, str or a list of them");
 }
 
 // Converts a number of Python or NumPy.

@@ -113,7 +113,8 @@ const OperatorType& operator_named(const std::string& name) {
     if (type.name == name) return type;
     names.push_back(type.name);
   }
-  throw_fault<GraphError>(Fault::kKey, "no operator named '" + name + "'." + did_you_mean(name, names));
+  throw_fault<GraphError>(Fault::kKey,
+                          "no operator named '" + name + "'." + did_you_mean(name, names));
 }
 
 bool accepts(const Port& port, const Layout& layout) { return accepts(port.layouts, layout.str()); }
