@@ -105,7 +105,8 @@ void set_arguments(Node& n, const nb::dict& arguments) {
   try {
     n.arguments = to_arguments(arguments);
   } catch (const GraphError& e) {
-    throw GraphError(n.op + (n.where.empty() ? "" : " (" + n.where + ")") + ": " + e.what());
+    throw_like<GraphError>(e,
+                           n.op + (n.where.empty() ? "" : " (" + n.where + ")") + ": " + e.what());
   }
 }
 

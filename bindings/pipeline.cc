@@ -20,7 +20,7 @@ PipelineOptions options_of(const nb::dict& given) {
   try {
     arguments = to_arguments(given);
   } catch (const GraphError& e) {
-    throw GraphError(std::string("Pipeline: ") + e.what());
+    throw_like<GraphError>(e, std::string("Pipeline: ") + e.what());
   }
   set_settings(o, arguments);
   return o;

@@ -13,8 +13,9 @@ namespace {
 bool is_string(nb::handle h) { return PyUnicode_Check(h.ptr()); }
 
 [[noreturn]] void refuse_value(nb::handle h) {
-  throw GraphError("an argument is of type " + nb::cast<std::string>(h.type().attr("__name__")) +
-                   ", expected None, bool, int, float, str or a list of them");
+  throw_fault<GraphError>(
+      Fault::kType, "an argument is of type " + nb::cast<std::string>(h.type().attr("__name__")) +
+                        ", expected None, bool, int, float, str or a list of them");
 }
 
 Value number(nb::handle h) {
@@ -56,7 +57,7 @@ Value list(nb::handle h) {
     else integers.push_back(detail::integer(v));
   }
   if (!strings.empty() && !doubles.empty())
-    throw GraphError("a list argument mixes str and numbers");
+    throw_fault<GraphError>(Fault::kType, "a list argument mixes str and numbers");
   if (!strings.empty()) return strings;
   if (all_integers) return integers;
   return doubles;
@@ -101,7 +102,7 @@ Arguments to_arguments(const nb::dict& d) {
     try {
       arguments[name] = to_value(value);
     } catch (const GraphError& e) {
-      throw GraphError("argument '" + name + "': " + e.what());
+      throw_like<GraphError>(e, "argument '" + name + "': " + e.what());
     }
   }
   return arguments;

@@ -235,6 +235,7 @@ ROWS = [
     Row("tests/new_codecs/*", python="new_operators/test_new_operator.py"),
     Row("tests/compat/scripts/*", python="compat/test_compat.py compat/test_compat_check.py"),
     Row("tests/defects/*", python="tools/test_defects.py"),
+    Row("tests/compat/peer_faults.py", python="compat/test_peer_faults.py"),
     Row("tests/compat/peer_*.py", python="compat/test_peer_operators.py"),
     *(Row(f"tests/{folder}/*", python=folder) for folder in SHARING.split()),
     Row(
@@ -242,7 +243,7 @@ ROWS = [
         python="""
         conformance/test_random.py conformance/test_recorded.py conformance/test_saved.py
         compat/test_compat.py new_operators/test_new_operator.py
-        compat/test_peer_operators.py frameworks/test_peer_epochs.py
+        compat/test_peer_operators.py compat/test_peer_faults.py frameworks/test_peer_epochs.py
         """,
     ),
     Row(
@@ -261,7 +262,10 @@ ROWS = [
     Row("bench/*"),
     Row(
         "tools/record_peer_* tools/peer_*",
-        python="compat/test_peer_operators.py compat/test_compat.py frameworks/test_peer_epochs.py",
+        python="""
+        compat/test_peer_operators.py compat/test_peer_faults.py compat/test_compat.py
+        frameworks/test_peer_epochs.py
+        """,
     ),
     Row(
         "tools/make_* tools/stage.py",

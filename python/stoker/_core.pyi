@@ -17,7 +17,16 @@ class Error(RuntimeError):
 class GraphError(Error, ValueError):
     """A wrong graph: an unknown operator or argument, a bad value, types that do not fit."""
 
-class SampleError(Error):
+class GraphTypeError(GraphError, TypeError):
+    """What was given is of a type that cannot be right there."""
+
+class GraphIndexError(GraphError, IndexError):
+    """An axis that is not there, by its number."""
+
+class GraphKeyError(GraphError, KeyError):
+    """A name that nothing has."""
+
+class SampleError(Error, ValueError):
     """Samples that could not be delivered.
 
     ``samples`` lists each: index_in_batch, epoch, position, index, source, offset, operator,
@@ -25,6 +34,9 @@ class SampleError(Error):
     """
 
     samples: list[dict[str, Any]]
+
+class SampleIndexError(SampleError, IndexError):
+    """The first of the samples has no axis of a number that was given."""
 
 class BudgetError(Error, MemoryError):
     """A memory budget is too small."""
@@ -34,6 +46,9 @@ class DeviceError(Error):
 
 class SourceError(Error):
     """The data for an input did not come: nobody fed it, or its source failed."""
+
+class SourceIndexError(SourceError, IndexError):
+    """Nothing was fed for a step."""
 
 class StateError(Error):
     """A state or saved graph does not fit, or a pipeline is used after fork or by two threads."""

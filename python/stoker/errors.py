@@ -6,12 +6,19 @@
   not fit, or a saved graph cannot be read.
 - ``GraphTypeError`` (a ``GraphError``, also a ``TypeError``): what was given is of a type that
   cannot be right there, e.g. an output that is no node and no number.
-- ``SampleError``: samples cannot be delivered; ``.samples`` lists each with its file, offset and
-  operator.
+- ``GraphIndexError`` (a ``GraphError``, also an ``IndexError``): a tensor has no axis of this
+  number.
+- ``GraphKeyError`` (a ``GraphError``, also a ``KeyError``): no operator, argument, reader or input
+  has this name.
+- ``SampleError`` (also a ``ValueError``): samples cannot be delivered; ``.samples`` lists each with
+  its file, offset and operator.
+- ``SampleIndexError`` (a ``SampleError``, also an ``IndexError``): the first of them has no axis of
+  a number that was given.
 - ``BudgetError`` (also a ``MemoryError``): a memory limit is too small.
 - ``DeviceError``: a device is missing, or work on it failed.
 - ``SourceError``: the data for an input did not come, because nobody fed it or because its source
   failed. If a source failed, ``__cause__`` is what it raised.
+- ``SourceIndexError`` (a ``SourceError``, also an ``IndexError``): nothing was fed for a step.
 - ``StateError``: a state does not fit the pipeline, or a source cannot give its state. Also raised
   when a pipeline is used after a fork, from two threads at once, or by a source that it waits for.
 
@@ -29,14 +36,15 @@ from stoker._core import (
     DeviceError,
     Error,
     GraphError,
+    GraphIndexError,
+    GraphKeyError,
+    GraphTypeError,
     SampleError,
+    SampleIndexError,
     SourceError,
+    SourceIndexError,
     StateError,
 )
-
-
-class GraphTypeError(GraphError, TypeError):
-    """What was given is of a type that cannot be right there."""
 
 
 class SampleWarning(UserWarning):
@@ -53,9 +61,13 @@ __all__ = [
     "EpochWarning",
     "Error",
     "GraphError",
+    "GraphIndexError",
+    "GraphKeyError",
     "GraphTypeError",
     "SampleError",
+    "SampleIndexError",
     "SampleWarning",
     "SourceError",
+    "SourceIndexError",
     "StateError",
 ]

@@ -305,7 +305,7 @@ std::vector<CheckedNode> check(const Graph& graph) {
     try {
       done.push_back(NodeCheck(done, n, is_needed[done.size()]).run());
     } catch (const GraphError& e) {
-      throw GraphError(node_in_words(n) + ": " + e.what());
+      throw_like<GraphError>(e, node_in_words(n) + ": " + e.what());
     }
   }
   check_outputs_of(graph, done);

@@ -178,9 +178,9 @@ int Graph::add(Node n) {
     check_outputs(type, n);
     n.version = type.version;
   } catch (const GraphError& e) {
-    throw GraphError(
-        (n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")") : node_in_words(n)) +
-        ": " + e.what());
+    throw_like<GraphError>(e, (n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")")
+                                              : node_in_words(n)) +
+                                  ": " + e.what());
   }
   names_.insert(n.name);
   ++counts_[n.op];

@@ -35,8 +35,9 @@ void check_links(const OperatorType& type, const Node& n) {
     const int i = type.argument(link.argument);
     if (i < 0) detail::unknown_argument(type, link.argument);
     if (!type.arguments[i].per_sample)
-      throw GraphError("argument '" + link.argument +
-                       "' takes a constant, not the output of another operator");
+      throw_fault<GraphError>(
+          Fault::kType,
+          "argument '" + link.argument + "' takes a constant, not the output of another operator");
   }
 }
 
@@ -46,16 +47,18 @@ void check_inputs(const OperatorType& type, const Node& n) {
   if (n.inputs.size() >= least && n.inputs.size() <= type.most_inputs()) {
     for (size_t i = 0; i < n.inputs.size(); ++i)
       if (!n.inputs[i])
-        throw GraphError(input_in_words(type, i) + " expects the output of an operator, got None");
+        throw_fault<GraphError>(
+            Fault::kType, input_in_words(type, i) + " expects the output of an operator, got None");
     return;
   }
   std::string expected = std::to_string(least);
   if (least != type.most_inputs()) expected += " to " + std::to_string(type.most_inputs());
-  throw GraphError("takes " + expected + (expected == "1" ? " input" : " inputs") + ", got " +
-                   std::to_string(n.inputs.size()) +
-                   (n.inputs.size() > least ? "; arguments are given by name, as in " +
-                                                  std::string(type.name) + "(..., name=value)"
-                                            : ""));
+  throw_fault<GraphError>(
+      Fault::kType, "takes " + expected + (expected == "1" ? " input" : " inputs") + ", got " +
+                        std::to_string(n.inputs.size()) +
+                        (n.inputs.size() > least ? "; arguments are given by name, as in " +
+                                                       std::string(type.name) + "(..., name=value)"
+                                                 : ""));
 }
 
 }  // namespace stoker

@@ -113,7 +113,8 @@ const OperatorType& operator_named(const std::string& name) {
     if (type.name == name) return type;
     names.push_back(type.name);
   }
-  throw GraphError("no operator named '" + name + "'." + did_you_mean(name, names));
+  throw_fault<GraphError>(Fault::kKey,
+                          "no operator named '" + name + "'." + did_you_mean(name, names));
 }
 
 bool accepts(const Port& port, const Layout& layout) { return accepts(port.layouts, layout.str()); }
@@ -158,7 +159,7 @@ void unknown_argument(const OperatorType& type, const std::string& name) {
     std::sort(names.begin(), names.end());
     for (const std::string& n : names) hint += (hint.empty() ? " It takes " : ", ") + n;
   }
-  throw GraphError("no argument named '" + name + "'." + hint);
+  throw_fault<GraphError>(Fault::kKey, "no argument named '" + name + "'." + hint);
 }
 
 void missing_argument(const char* name) {

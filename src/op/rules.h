@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "base/error.h"
+#include "base/graph_fault.h"
 #include "op/value.h"
 
 namespace stoker {
@@ -51,6 +51,16 @@ inline std::string alternatives(std::initializer_list<int64_t> numbers) {
 template <class... Words>
 void require(bool holds, const Words&... words) {
   if (!holds) throw WrongCall((detail::in_words(words) + ...));
+}
+
+// The number of the axis that `argument` gives, which counts from the end where it is negative.
+// Requires that a tensor of `rank` axes has it.
+inline int axis_numbered(const char* argument, int axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    throw_fault<WrongCall>(Fault::kIndex, std::string("argument '") + argument + "' names axis " +
+                                              std::to_string(axis) + " of a tensor of " +
+                                              std::to_string(rank) + " axes");
+  return axis < 0 ? axis + rank : axis;
 }
 
 // Throws WrongCall unless `list`, such as "argument 'mean'", has one of the `expected` numbers of

@@ -34,7 +34,7 @@ void set_value(const char* name, const Range& range, const Value& v, T& x) {
     from_value(v, x);
     check_ranges(range, x);
   } catch (const GraphError& e) {
-    throw GraphError(std::string("argument '") + name + "' " + e.what());
+    throw_like<GraphError>(e, std::string("argument '") + name + "' " + e.what());
   }
 }
 
@@ -55,7 +55,7 @@ void set_computed(Op& op, const A& a, const View& value) {
     from_tensor(value, op.*a.member);
     check_ranges(a.range, op.*a.member);
   } catch (const Error& e) {
-    throw SampleError(std::string("argument '") + a.name + "' " + e.what());
+    throw_like<SampleError>(e, std::string("argument '") + a.name + "' " + e.what());
   }
 }
 
@@ -65,7 +65,7 @@ auto with_rules_as(const F& f) {
   try {
     return f();
   } catch (const WrongCall& e) {
-    throw E(e.what());
+    throw_like<E>(e, e.what());
   }
 }
 

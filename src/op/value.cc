@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/graph_fault.h"
 #include "base/half.h"
 
 namespace stoker {
@@ -129,8 +130,10 @@ void wrong_type(const char* expected, const Value& got) {
   const auto* ints = std::get_if<std::vector<int64_t>>(&got);
   const bool is_range = expected == std::string_view("float") &&
                         ((floats && floats->size() == 2) || (ints && ints->size() == 2));
-  throw GraphError(std::string("expects ") + expected + ", got " + shown +
-                   (is_range ? "; fn.random.uniform(range=" + shown + ") draws such a value" : ""));
+  throw_fault<GraphError>(
+      Fault::kType,
+      std::string("expects ") + expected + ", got " + shown +
+          (is_range ? "; fn.random.uniform(range=" + shown + ") draws such a value" : ""));
 }
 
 void wrong_name(const std::string& got, std::span<const char* const> names) {

@@ -146,7 +146,7 @@ void set_settings(S& settings, const Arguments& given) {
     detail::for_each_setting<S>(
         [&](const auto& row) { detail::set_constant(settings, row, given); });
   } catch (const GraphError& e) {
-    throw GraphError(std::string("Pipeline: ") + e.what());
+    throw_like<GraphError>(e, std::string("Pipeline: ") + e.what());
   }
 }
 

@@ -346,8 +346,9 @@ ReaderMeta Pipeline::reader_meta(const std::string& name) const {
   std::vector<std::string> names;
   for (int r = 0; r < plan_->reader_count(); ++r)
     names.push_back(plan_->node(plan_->reader_node(r)).name);
-  if (names.empty()) throw GraphError("the pipeline has no reader");
-  throw GraphError("no reader is named '" + name + "'." + did_you_mean(name, names));
+  if (names.empty()) throw_fault<GraphError>(Fault::kKey, "the pipeline has no reader");
+  throw_fault<GraphError>(Fault::kKey,
+                          "no reader is named '" + name + "'." + did_you_mean(name, names));
 }
 
 std::vector<Pipeline::Quarantined> Pipeline::quarantine() const {

@@ -59,7 +59,7 @@ def test_saved() -> None:
             lambda: fn.cat(row(1), row(2), fn.constant(fdata=[1.0], shape=[1], dtype="float32")),
             r"input 2 is float32 \(1,\), expected int32 \(\?,\) as input 0, where \? may be any",
         ),
-        (lambda: fn.cat(row(1), axis=1), r"argument 'axis' is 1, expected -1 to 0"),
+        (lambda: fn.cat(row(1), axis=1), r"argument 'axis' names axis 1 of a tensor of 1 axes"),
         (lambda: fn.cat(row(1), axis_name="W"), r"argument 'axis_name' is 'W'"),
         (lambda: fn.stack(row(1), row(2, 3)), r"input 1 is int32 \(2,\), expected int32 \(1,\)"),
         (lambda: fn.stack(row(1), axis_name="HW"), r"'axis_name' is 'HW', expected one letter"),

@@ -47,6 +47,6 @@ def piece(rng: np.random.Generator, shape: Any, axis: int, extent: int, dtype: s
 def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     one, other = np.zeros((2, 3), np.uint8), np.zeros((3, 3), np.uint8)
     yield [one, other], "", {"axis": 1}, "input 1 is uint8 (3, 3), expected uint8 (2, ?)"
-    yield [one], "", {"axis": 2}, "'axis' is 2, expected -2 to 1"
+    yield [one], "", {"axis": 2}, "'axis' names axis 2 of a tensor of 2 axes"
     yield [one], "HW", {"axis_name": "C"}, "'axis_name' is 'C', expected an axis of the layout 'HW'"
     yield [one], "HW", {"axis_name": "W", "axis": 1}, "'axis' and 'axis_name' exclude each other"

@@ -50,4 +50,4 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     words = "argument 'normalize' does not go with 'dct_type' 1"
     yield [data], "", {"dct_type": 1, "normalize": True}, words
     yield [data], "", {"dct_type": 1}, "the axis 0 has 1 values, expected more"
-    yield [data], "", {"axis": 2}, "argument 'axis' is 2, and the input has 2 axes"
+    yield [data], "", {"axis": 2}, "argument 'axis' names axis 2 of a tensor of 2 axes"

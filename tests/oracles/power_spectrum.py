@@ -36,5 +36,5 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
 
 
 def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
-    yield [np.zeros((2, 3), np.float32)], "", {"axis": 2}, "argument 'axis' is 2"
+    yield [np.zeros((2, 3), np.float32)], "", {"axis": 2}, "argument 'axis' names axis 2 of"
     yield [np.zeros((2, 0), np.float32)], "", {}, "the axis has no values"

@@ -18,7 +18,7 @@ from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
 from stoker._graph.user_function import UserFunction, hooks_of
 from stoker._messages import Place, near_or_all, shown, told
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphKeyError, GraphTypeError
 
 _FUNCTIONS = ("function", "run_fn", "setup_fn")
 _GENERATORS = ("python_function", "dl_tensor_python_function", "torch_python_function")
@@ -39,10 +39,11 @@ def make_function(op: Operator) -> Callable[..., Result]:
 def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> Result:
     place = place_of(op, arguments.get("name"))
     known = [e["name"] for e in op["extra"]] + [a["name"] for a in op["arguments"]]
-    known += [*op["ignored"], "name", "device"]
+    known += [*op["ignored"], "name", "device", "seed"]
     for key in arguments:
         if key not in known:
-            place.refuse(f"no argument named '{key}'.{near_or_all(key, known, 'It takes')}")
+            hint = near_or_all(key, known, "It takes")
+            place.refuse(f"no argument named '{key}'.{hint}", GraphKeyError)
     given = dict(arguments)
     takes_nothing = not inputs
     if takes_nothing:
@@ -112,7 +113,7 @@ def _extra(key: str, default: Any, value: Any, place: Place) -> Any:
             place.refuse(f"argument '{key}' is required")
         return default
     if key in _FUNCTIONS and not callable(value):
-        place.refuse(f"argument '{key}' expects a callable, got {shown(value)}")
+        place.refuse(f"argument '{key}' expects a callable, got {shown(value)}", GraphTypeError)
     if isinstance(default, bool):
         flag = _plain(value, None)
         if type(flag) not in (bool, int) or flag not in (0, 1):

@@ -70,7 +70,9 @@ def place_of(op: Operator, name: Any) -> Place:
     if name is None:
         return place
     if not _is_text(name):
-        place.refuse(f"name expects a str that can be written as UTF-8, got {shown(name)}")
+        place.refuse(
+            f"name expects a str that can be written as UTF-8, got {shown(name)}", GraphTypeError
+        )
     return place._replace(name=str.__str__(name))
 
 
@@ -148,7 +150,7 @@ def _split(
             try:
                 constants[key] = plain(value)
             except NotAConstantError as e:
-                place.refuse(f"argument '{key}' {e}")
+                place.refuse(f"argument '{key}' {e}", GraphTypeError)
             if key in shaped and len(shape_of(value)) > 1:
                 del constants[key]
                 computed[key] = constant(value)
@@ -188,7 +190,7 @@ def constant(
     try:
         given = constant_arguments(value, dtype, shape)
     except NotAConstantError as e:
-        raise GraphError(f"constant ({user_line()}): the value {e}") from None
+        raise GraphTypeError(f"constant ({user_line()}): the value {e}") from None
     return call_one("constant", **given, layout=layout, device=device, name=name)
 
 

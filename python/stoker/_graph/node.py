@@ -125,7 +125,7 @@ class DataNode(Arithmetic, Computed):
         try:
             given = {argument: plain(value)}
         except NotAConstantError as e:
-            place.refuse(f"argument '{argument}' {e}")
+            place.refuse(f"argument '{argument}' {e}", GraphTypeError)
         call = Call(place, [self], given, device=self._device)
         (answer,) = add_node(current_definition(place), call)
         return answer.gpu() if device == "gpu" else answer.cpu()

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from stoker._describe.python_arguments import Extra
 from stoker._describe.registry import Operator
-from stoker._graph.calls import add, place_of
+from stoker._graph.calls import Refuse, add, place_of
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.edge import edge
 from stoker._graph.functions import document
@@ -19,7 +19,7 @@ from stoker._graph.outside import anywhere
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import Place, near_or_all, raised, shown
 from stoker._sources.caller import Caller, Spec
-from stoker.errors import GraphError, GraphTypeError
+from stoker.errors import GraphError, GraphKeyError, GraphTypeError
 
 _CYCLES = {None: "no", False: "no", "no": "no", True: "quiet", "quiet": "quiet", "raise": "raise"}
 _MOST = 10_000  # outputs of a source, and batches ahead
@@ -78,7 +78,7 @@ def _with_names(
     op: Operator,
     inputs: tuple[Any, ...],
     arguments: dict[str, Any],
-    refuse: Callable[[str], NoReturn],
+    refuse: Refuse,
 ) -> dict[str, Any]:
     names = [e["name"] for e in op["extra"] if e["is_positional"]]
     if len(inputs) > len(names):
@@ -87,10 +87,11 @@ def _with_names(
     for key in given.keys() & arguments.keys():
         refuse(f"argument '{key}' is given twice")
     known = [e["name"] for e in op["extra"]] + [a["name"] for a in op["arguments"]]
-    known += [*op["ignored"], "name", "device"]
+    known += [*op["ignored"], "name", "device", "seed"]
     for key in arguments:
         if key not in known:
-            refuse(f"no argument named '{key}'.{near_or_all(key, known, 'It takes')}")
+            hint = near_or_all(key, known, "It takes")
+            refuse(f"no argument named '{key}'.{hint}", GraphKeyError)
     return {**given, **arguments}
 
 

@@ -18,7 +18,7 @@ from stoker._graph.source_group import SourceGroup
 from stoker._messages import near_or_all, told, user_level
 from stoker._settings.table import depth
 from stoker._sources.arrays import to_fed
-from stoker.errors import GraphError, SourceError, StateError
+from stoker.errors import GraphError, SourceError, SourceIndexError, StateError
 
 if TYPE_CHECKING:
     from stoker._sources.feeder import Feeder
@@ -137,7 +137,7 @@ class Inputs:
                 continue
             with self._mutex:
                 if self._unknown() == unknown and not graph.argument(node, "blocking"):
-                    raise SourceError(
+                    raise SourceIndexError(
                         f"external_source '{name}': nothing was fed and its dtype and ndim are "
                         f"not declared; call feed_input('{name}', ...) before run(), or give it "
                         "a source="
@@ -188,7 +188,7 @@ class Inputs:
         with self._mutex:
             while not self._pending.get(name):
                 if not graph.argument(node, "blocking"):
-                    raise SourceError(
+                    raise SourceIndexError(
                         f"external_source '{name}': nothing was fed, and a function needs a first "
                         f"batch to tell its types; call feed_input('{name}', ...) before run()"
                     )

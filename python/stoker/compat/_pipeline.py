@@ -231,6 +231,12 @@ class Pipeline(pipeline.Pipeline):
     # Settings.
 
     @property
+    def seed(self) -> int | None:
+        """The setting of this name; None if none was given, also where one was drawn."""
+        seed: int | None = self._settings["seed"]
+        return seed
+
+    @property
     def py_num_workers(self) -> int | None:
         """The setting of this name; None if that was given."""
         return None if self._has_no_workers else self._settings["py_num_workers"]

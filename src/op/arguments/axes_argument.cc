@@ -22,12 +22,12 @@ Small<int> axes_asked(const Small<int>& numbers, const std::optional<Layout>& na
     }
     return axes;
   }
-  for (int axis : numbers) {
-    require(-in.shape.rank <= axis && axis < in.shape.rank, "argument 'axes' names axis ", axis,
-            " of a tensor of ", in.shape.rank, " axes");
-    add(axis < 0 ? axis + in.shape.rank : axis);
-  }
+  for (int axis : numbers) add(axis_numbered("axes", axis, in.shape.rank));
   return axes;
+}
+
+void require_one_kind(bool has_numbers, bool has_letters) {
+  require(!has_numbers || !has_letters, "arguments 'axes' and 'axis_names' exclude each other");
 }
 
 }  // namespace stoker

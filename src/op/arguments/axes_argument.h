@@ -14,4 +14,7 @@ namespace stoker {
 Small<int> axes_asked(const Small<int>& numbers, const std::optional<Layout>& names,
                       const TensorType& in);
 
+// Throws WrongCall where axes are given by number and by letter.
+void require_one_kind(bool has_numbers, bool has_letters);
+
 }  // namespace stoker

@@ -52,7 +52,7 @@ inline constexpr auto kNormalization = std::tuple{
         "nothing. Default: those along which mean or stddev have the extent 1, where they are "
         "not one number, and else all axes."),
     arg(&Normalization::axis_names, "axis_names",
-        "The axes to reduce, by letter of the layout; takes precedence over axes."),
+        "The axes to reduce, by letter of the layout. Excludes axes."),
     arg(&Normalization::mean, "mean",
         "The mean: one number, or an array with the extent 1 along reduced axes and the input's "
         "along others. Default: it is computed.",

@@ -7,6 +7,7 @@
 namespace stoker {
 
 std::array<bool, kMaxRank> ReducedAxes::flags(const TensorType& in) const {
+  require_one_kind(axes.has_value(), axis_names.has_value());
   std::array<bool, kMaxRank> reduced{};
   if (!axes && !axis_names) {
     std::fill_n(reduced.begin(), in.shape.rank, true);
@@ -18,6 +19,7 @@ std::array<bool, kMaxRank> ReducedAxes::flags(const TensorType& in) const {
 }
 
 TensorType ReducedAxes::reduced_type(const TensorType& in, DType dtype) const {
+  require_one_kind(axes.has_value(), axis_names.has_value());
   if (in.shape.rank < 0) return {dtype, {}, axes || axis_names ? in.shape : Shape{}};
   const auto reduced = flags(in);
   Shape shape;

@@ -26,7 +26,7 @@ inline constexpr auto kReducedAxes = std::tuple{
         "The axes to reduce, by number; negative ones count from the end. An empty list reduces "
         "nothing. Default: all axes."),
     arg(&ReducedAxes::axis_names, "axis_names",
-        "The axes to reduce, by letter of the layout; takes precedence over axes."),
+        "The axes to reduce, by letter of the layout. Excludes axes."),
     arg(&ReducedAxes::keep_dims, "keep_dims",
         "Whether reduced axes stay in the output, with the extent 1."),
 };

@@ -101,13 +101,6 @@ void join(GpuRun& r, Inputs inputs, Axis axis) {
   run_each(r, std::span<const JoinedInput>(parts));
 }
 
-// The axis that an argument names, where negative ones count from the end. Throws WrongCall.
-inline int axis_of(int axis, int rank) {
-  require(-rank <= axis && axis < rank, "argument 'axis' is ", axis, ", expected ", -rank, " to ",
-          rank - 1);
-  return axis < 0 ? axis + rank : axis;
-}
-
 // Throws WrongCall unless an input is as the first one, whose unknown extents (-1) fit any. Its own
 // layout or extents may be unknown, too.
 inline void require_like(const TensorType& first, size_t i, const TensorType& t, const char* but) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "op/arguments/axes_argument.h"
 #include "op/rules.h"
 
 namespace stoker {
@@ -20,32 +21,25 @@ int64_t rounded(double x) {
   return std::llround(x);
 }
 
+// The layout, or what stands for it where letters name axes.
+Layout letters_of(const TensorType& in) {
+  if (!in.layout.empty()) return in.layout;
+  constexpr const char* kByRank[] = {"HW", "HWC", "DHWC"};
+  const int rank = in.shape.rank;
+  return rank >= 2 && rank <= 4 ? kByRank[rank - 2] : "";
+}
+
 Small<int> sliced_axes(const SliceArguments& a, const TensorType& in) {
-  Small<int> all;
   if (a.axis_names ? a.axis_names->empty() : a.axes && a.axes->empty()) {
+    Small<int> all;
     for (int axis = 0; axis < in.shape.rank; ++axis) all.push_back(axis);
     return all;
   }
-  const bool by_name =
-      a.axis_names || (!a.axes && in.layout.find('W') >= 0 && in.layout.find('H') >= 0);
-  if (by_name) {
-    const Layout letters = a.axis_names.value_or("WH");
-    for (char letter : letters.str()) {
-      all.push_back(in.layout.find(letter));
-      require(all[all.size() - 1] >= 0, "argument 'axis_names' names axis ", letter,
-              ", the layout is ", in.layout);
-    }
-  } else {
-    const Small<int> numbers = a.axes.value_or(Small<int>{1, 0});
-    for (int axis : numbers) {
-      require(-in.shape.rank <= axis && axis < in.shape.rank, "argument 'axes' names axis ", axis,
-              " of a tensor of ", in.shape.rank, " axes");
-      all.push_back(axis < 0 ? axis + in.shape.rank : axis);
-    }
-  }
-  for (size_t i = 0; i < all.size(); ++i)
-    require(std::count(all.begin(), all.end(), all[i]) == 1, "axis ", all[i], " is sliced twice");
-  return all;
+  const TensorType named{in.dtype, letters_of(in), in.shape};
+  std::optional<Layout> letters = a.axis_names;
+  if (!a.axes && !letters && named.layout.find('W') >= 0 && named.layout.find('H') >= 0)
+    letters = "WH";
+  return axes_asked(a.axes.value_or(Small<int>{1, 0}), letters, named);
 }
 
 void require_length(const char* what, size_t count, size_t axes) {
@@ -121,6 +115,7 @@ void require_one_way(const SliceArguments& a, const Checker& c) {
 Shape checked_slice(const SliceArguments& a, OutOfBounds policy, const Checker& c,
                     const TensorType& in) {
   require_one_way(a, c);
+  require_one_kind(a.axes || c.is_computed("axes"), a.axis_names.has_value());
   if (in.shape.rank < 0) return in.shape;
   if (c.is_computed("axes")) return Shape::filled(in.shape.rank, -1);
   const Small<int> sliced = sliced_axes(a, in);

@@ -20,11 +20,11 @@ struct SliceArguments {
 inline constexpr auto kSliceArguments = std::tuple{
     arg(&SliceArguments::axes, "axes",
         "The axes that are sliced, by number; negative ones count from the end, and [] are all. "
-        "Default: [1, 0].",
+        "Default, where the layout has no W and H: [1, 0].",
         kPerSample),
     arg(&SliceArguments::axis_names, "axis_names",
-        "The axes that are sliced, by letter of the layout, and '' are all; takes precedence over "
-        "axes. Default: 'WH'."),
+        "The axes that are sliced, by letter of the layout, and '' are all. Data without a layout "
+        "are HW, HWC or DHWC here. Excludes axes. Default: 'WH'."),
     arg(&SliceArguments::start, "start", "Where the window starts, in elements. Default: 0.",
         kPerSample),
     arg(&SliceArguments::rel_start, "rel_start",

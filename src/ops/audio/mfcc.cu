@@ -29,9 +29,8 @@ struct Mfcc {
 
   TensorType transformed(TensorType t) const {
     const int rank = t.shape.rank;
-    require(rank < 0 || axis < rank, "argument 'axis' is ", axis, ", and the input has ", rank,
-            " axes");
     if (rank < 0) return t;
+    axis_numbered("axis", axis, rank);
     const int64_t bins = t.shape[axis];
     require(bins < 0 || bins >= (dct_type == 1 ? 2 : 1), "the axis ", axis, " has ", bins,
             " values, expected more");

@@ -24,11 +24,7 @@ struct PowerSpectrum {
           between(1, 1 << 20)),
       arg(&PowerSpectrum::power, "power", "1 gives magnitudes, 2 their squares.", between(1, 2)));
 
-  int axis_in(const Shape& s) const {
-    require(-s.rank <= axis && axis < s.rank, "argument 'axis' is ", axis, ", and the input has ",
-            s.rank, " axes");
-    return axis < 0 ? axis + s.rank : axis;
-  }
+  int axis_in(const Shape& s) const { return axis_numbered("axis", axis, s.rank); }
   TensorType spectra(TensorType t) const {
     if (t.shape.rank < 0) return t;
     int64_t& extent = t.shape[axis_in(t.shape)];

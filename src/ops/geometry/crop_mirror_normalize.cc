@@ -53,7 +53,7 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
       arg(&CropMirrorNormalize::dtype, "dtype", "Output dtype: FLOAT, FLOAT16, INT8 or UINT8."),
       arg(&CropMirrorNormalize::output_layout, "output_layout",
           "Order of the output's axes, such as 'CHW' or 'HWC'. Axes F and D of the input may be "
-          "left out: F then comes first, and D before H."),
+          "left out: F then comes first, and D before H. '' is the input's."),
       arg(&CropMirrorNormalize::pad_output, "pad_output",
           "Whether to add channels up to the next power of two, filled with fill_values (0 where "
           "there are none for them)."),
@@ -154,6 +154,7 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
 
   // The output's layout. Where output_layout does not name them, F comes first and D before H.
   Layout full_layout(const Layout& in) const {
+    if (output_layout.empty()) return in;
     std::string s(output_layout.str());
     if (in.find('D') >= 0 && s.find('D') == s.npos && s.find('H') != s.npos)
       s.insert(s.find('H'), "D");

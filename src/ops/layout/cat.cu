@@ -23,7 +23,7 @@ struct Cat {
           "Letter of the axis in the layout. It excludes a number in axis."));
 
   int axis_in(const TensorType& t) const {
-    if (axis_name.empty()) return axis_of(axis, t.shape.rank);
+    if (axis_name.empty()) return axis_numbered("axis", axis, t.shape.rank);
     const int named = axis_name.rank() == 1 ? t.layout.find(axis_name.str()[0]) : -1;
     require(named >= 0, "argument 'axis_name' is ", axis_name, ", expected an axis of the layout ",
             t.layout);

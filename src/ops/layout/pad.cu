@@ -29,7 +29,7 @@ struct Pad {
           "The axes to pad, by number; negative ones count from the end. Default: all axes.",
           kPerSample),
       arg(&Pad::axis_names, "axis_names",
-          "The axes to pad, by letter of the layout; takes precedence over axes."),
+          "The axes to pad, by letter of the layout. Excludes axes."),
       arg(&Pad::fill_value, "fill_value",
           "What is put there, rounded and saturated to the input's dtype.", kPerSample),
       arg(&Pad::shape, "shape",
@@ -50,6 +50,7 @@ struct Pad {
   Shape padded(const TensorType& in, const Shape& largest) const {
     Small<int> chosen = axes;
     const bool has_names = axis_names && !axis_names->empty();
+    require_one_kind(!axes.empty(), has_names);
     if (axes.empty() && !has_names)
       for (int a = 0; a < in.shape.rank; ++a) chosen.push_back(a);
     chosen = axes_asked(chosen, has_names ? axis_names : std::nullopt, in);

@@ -59,7 +59,7 @@ struct Stack {
     const int rank = all.shape.rank;
     if (rank < 0) return {all.dtype, {}, all.shape};
     require(rank < kMaxRank, "the inputs have ", rank, " axes, expected at most ", kMaxRank - 1);
-    const int at = axis_of(axis, rank + 1);
+    const int at = axis_numbered("axis", axis, rank + 1);
     return {all.dtype, layout_of(all, at),
             with_axis(all.shape, at, static_cast<int64_t>(inputs.size()))};
   }
@@ -71,7 +71,7 @@ struct Stack {
   void infer(Inference& i) const { i.out(stacked(i.inputs)); }
 
   void demand(Demand& d) const {
-    const int at = axis_of(axis, d.wanted[0].begin.rank);
+    const int at = axis_numbered("axis", axis, d.wanted[0].begin.rank);
     for (size_t i = 0; i < d.inputs.size(); ++i) {
       const auto k = static_cast<int64_t>(i);
       const bool is_wanted = d.wanted[0].begin[at] <= k && k < d.wanted[0].end[at];
@@ -90,12 +90,12 @@ struct Stack {
     return all;
   }
   void run_cpu(Run& r) const {
-    const int at = axis_of(axis, r.outputs[0].full.rank);
+    const int at = axis_numbered("axis", axis, r.outputs[0].full.rank);
     join(widened(r.inputs, at), r.outputs[0], at);
   }
   static void run_gpu(GpuRun& r, std::span<const Stack* const> items) {
     const auto at = [&](size_t i) {
-      return axis_of(items[i]->axis, r.items[i].outputs[0].full.rank);
+      return axis_numbered("axis", items[i]->axis, r.items[i].outputs[0].full.rank);
     };
     join(r, [&](size_t i) { return widened(r.items[i].inputs, at(i)); }, at);
   }

@@ -4,6 +4,7 @@
 // One sample's way through the operators on the CPU: arguments, shapes, demand and passes. Each
 // worker has one. The simple executor uses it without rewrites.
 #pragma once
+#include "base/graph_fault.h"
 #include "run/chain/node_times.h"
 #include "run/chain/wanted.h"
 
@@ -16,6 +17,7 @@ struct SampleFailure {
   std::string source;
   Identity who;
   int64_t index = 0;  // in the lead reader's store
+  Fault fault = Fault::kValue;
   int in_batch = 0;  // -1: the whole batch failed, in an operator that sees all of it
 };
 

@@ -69,8 +69,10 @@ int Feeds::input(const std::string& name) const {
     if (plan_->node(i).name == name) return plan_->planned(i).input_number;
     names.push_back(plan_->node(i).name);
   }
-  if (names.empty()) throw GraphError("the pipeline has no input that can be fed");
-  throw GraphError("no input is named '" + name + "'." + did_you_mean(name, names));
+  if (names.empty())
+    throw_fault<GraphError>(Fault::kKey, "the pipeline has no input that can be fed");
+  throw_fault<GraphError>(Fault::kKey,
+                          "no input is named '" + name + "'." + did_you_mean(name, names));
 }
 
 void Feeds::set_awaited(int input, bool awaited) {
@@ -269,10 +271,12 @@ void Feeds::complete() {
       Input& in = inputs_[k];
       if (!in.queue.empty() || (!in.last && in.is_awaited)) continue;
       if (!in.last)
-        throw SourceError(node_in_words(node(k)) +
-                          ": nothing was fed for this step; call feed_input('" + node(k).name +
-                          "', ...) before run(), give it a source=, or blocking=True to wait for "
-                          "another thread that feeds it");
+        throw_fault<SourceError>(
+            Fault::kIndex,
+            node_in_words(node(k)) + ": nothing was fed for this step; call feed_input('" +
+                node(k).name +
+                "', ...) before run(), give it a source=, or blocking=True to wait for "
+                "another thread that feeds it");
       check_size(k, received_, static_cast<int64_t>(in.last->samples.size()));
       in.queue.push_back({in.last, nullptr});
       any = true;

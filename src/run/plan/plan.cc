@@ -167,7 +167,7 @@ void Plan::open_readers() {
       spec.batch_size = options_.batch_size;
       orders_.emplace_back(spec);
     } catch (const GraphError& e) {
-      throw GraphError(node_in_words(node(i)) + ": " + e.what());
+      throw_like<GraphError>(e, node_in_words(node(i)) + ": " + e.what());
     }
     if (node(i).is_lead) {
       if (has_lead) throw GraphError(node_in_words(node(i)) + ": only one reader can be the lead");

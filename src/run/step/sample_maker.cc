@@ -147,6 +147,7 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i, const Origin& le
     f.where = n.where;
   }
   f.message = e.what();
+  f.fault = fault_of(e);
   f.who = lead.who;
   f.in_batch = i;
   if (i < 0) return f;
