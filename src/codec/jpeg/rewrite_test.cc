@@ -138,10 +138,8 @@ JpegKind kind_to_rewrite(std::mt19937& random, unsigned seed) {
   k.quality = 20 + static_cast<int>(pick(random, 81));
   k.optimized = random() % 2;
   k.progressive = random() % 2;
-  k.arithmetic = random() % 4 == 0;
+  k.arithmetic = !k.optimized && random() % 2;
   k.separate_scans = random() % 4 == 0;
-  k.many_scans = random() % 16 == 0 ? 5 : 0;
-  if (k.many_scans) k.progressive = true, k.separate_scans = false;
   k.restart_interval = random() % 3 ? 0 : 1 + static_cast<int>(pick(random, 9));
   k.orientation = static_cast<int>(pick(random, 9));
   return k;
