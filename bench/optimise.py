@@ -46,7 +46,7 @@ def seconds_of_decoding(pipe: Pipeline) -> float:
 
 def ratio_of_times(old: list[str], new: list[str], crops: bool, rounds: int) -> float:
     """How many times as long the old files take, as the median of the rounds."""
-    pipes = [decoded(files, crops, prefetch_queue_depth=1) for files in (old, new)]
+    pipes = [decoded(files, crops, executor="simple") for files in (old, new)]
     for pipe in pipes:
         seconds_of_decoding(pipe)
     times = [[seconds_of_decoding(pipe) for pipe in pipes] for _ in range(rounds)]

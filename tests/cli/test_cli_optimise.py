@@ -288,9 +288,7 @@ def test_the_function_names_the_file(tmp_path: Path) -> None:
         stoker.optimise(tmp_path)
 
 
-def test_a_write_protected_file_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_protected_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.jpg"
     path.write_bytes(jpeg())
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write to every file

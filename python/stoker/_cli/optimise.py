@@ -95,9 +95,7 @@ def execute(given: argparse.Namespace) -> int:
     return int(any(row.outcome in FAULTS for row in rows))
 
 
-def targets_of(
-    places: Iterable[str], output: str | None, recursive: bool
-) -> dict[str, str | None]:
+def targets_of(places: Iterable[str], output: str | None, recursive: bool) -> dict[str, str | None]:
     """All files of the places, each with the path to write; None in place.
 
     Of several names of one file, as links are, only the first is there if it is rewritten in

@@ -88,8 +88,8 @@ class Parts {
     bytes.resize(bytes.size() - 2);  // the end marker
     for (const auto* s = late; s; s = s->next) {
       const unsigned size = s->data_length + 2;
-      bytes.insert(bytes.end(), {0xFF, s->marker, static_cast<uint8_t>(size >> 8),
-                                 static_cast<uint8_t>(size)});
+      bytes.insert(bytes.end(),
+                   {0xFF, s->marker, static_cast<uint8_t>(size >> 8), static_cast<uint8_t>(size)});
       bytes.insert(bytes.end(), s->data, s->data + s->data_length);
     }
     bytes.insert(bytes.end(), {0xFF, kEoi});
@@ -106,8 +106,7 @@ class Parts {
       return "what follows the picture";
     for (int i = 0; i < reader_.decompressor().num_components; ++i) {
       if (!has_same_quanta(b, i)) return "the quantisation of component " + std::to_string(i);
-      if (!has_same_coefficients(b, i))
-        return "the coefficients of component " + std::to_string(i);
+      if (!has_same_coefficients(b, i)) return "the coefficients of component " + std::to_string(i);
     }
     return "";
   }
@@ -189,7 +188,8 @@ JpegRewrite rewritten(Bytes file, Arena& scratch) {
   try {
     made.bytes = before.as_fast(scratch);
   } catch (const JpegRefusal& e) {
-    return {.bytes = {}, .obstacle = std::string("one sequential scan cannot hold it: ") + e.what()};
+    return {.bytes = {},
+            .obstacle = std::string("one sequential scan cannot hold it: ") + e.what()};
   }
   Parts after(made.bytes);
   const bool is_fast = after.is_fast();

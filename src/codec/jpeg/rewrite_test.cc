@@ -186,7 +186,8 @@ TEST(JpegRewrite, SegmentsStayByteForByte) {
         for (uint8_t& b : body) b = static_cast<uint8_t>(random());
         insert(f, behind_exif, marker, body);
       }
-    insert(f, behind_exif, 0xE2, {'I', 'C', 'C', '_', 'P', 'R', 'O', 'F', 'I', 'L', 'E', 0, 1, 1, 9});
+    insert(f, behind_exif, 0xE2,
+           {'I', 'C', 'C', '_', 'P', 'R', 'O', 'F', 'I', 'L', 'E', 0, 1, 1, 9});
     const JpegRewrite made = rewrite(f);
     ASSERT_FALSE(made.bytes.empty()) << made.obstacle;
     EXPECT_EQ(told(made.bytes), told(f));
@@ -327,8 +328,8 @@ File with_coefficient(const File& f, JCOEF value) {
   jpeg_mem_src(&from, f.data(), f.size());
   jpeg_read_header(&from, TRUE);
   jvirt_barray_ptr* arrays = jpeg_read_coefficients(&from);
-  from.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&from), arrays[0], 1, 1, TRUE)[0][1]
-                              [7] = value;
+  from.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&from), arrays[0], 1, 1,
+                               TRUE)[0][1][7] = value;
   unsigned char* data = nullptr;
   unsigned long size = 0;
   jpeg_mem_dest(&to, &data, &size);
@@ -352,7 +353,9 @@ TEST(JpegRewrite, WhatOneScanCannotHoldIsKept) {
   File g = make_jpeg({.separate_scans = true});
   std::vector<JpegSegment> all = segments_of(g);
   std::erase_if(all, [](const JpegSegment& s) { return s.marker != kSos; });
-  insert(g, all.at(2).at, kDqt, [] { File t(65, 3); return t[0] = 1, t; }());
+  File other_table(65, 3);
+  other_table[0] = 1;  // its number; component 1 has used one of this number
+  insert(g, all.at(2).at, kDqt, other_table);
   EXPECT_NE(obstacle(g).find(why), std::string::npos);
 
   const File many = make_jpeg({.sampling = {{4, 1, 1}, {4, 1, 1}}, .separate_scans = true});

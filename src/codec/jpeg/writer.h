@@ -27,9 +27,9 @@ struct JpegRefusal : Error {
   using Error::Error;
 };
 
-// Baseline, with chroma of half the resolution if `subsampled`. Throws JpegRefusal where libjpeg refuses
-// the picture, such as one without pixels or with a side above 65,500. Requires: 1 <= quality
-// <= 100.
+// Baseline, with chroma of half the resolution if `subsampled`. Throws JpegRefusal where libjpeg
+// refuses the picture, such as one without pixels or with a side above 65,500. Requires: 1 <=
+// quality <= 100.
 std::vector<uint8_t> write_jpeg(const JpegPicture& picture, int quality, bool subsampled);
 
 // What JpegReader has of a file.
