@@ -30,8 +30,7 @@ std::string obstacle_of_frame(const JpegSegment& s) {
     case kSof11: return "it is lossless JPEG";
     default: return "it is hierarchical JPEG";
   }
-  const int bits = s.body.empty() ? 8 : s.body[0];
-  return bits == 8 ? "" : "it has " + std::to_string(bits) + " bits a sample";
+  return !s.body.empty() && s.body[0] == 12 ? "it has 12 bits a sample" : "";
 }
 
 bool is_fill(Bytes bytes) {
@@ -44,12 +43,21 @@ std::string obstacle_of_header(Bytes file) {
   constexpr uint8_t kMpf[] = {'M', 'P', 'F', 0};
   for (size_t at = 2;;) {
     const JpegSegment s = next_jpeg_segment(file, at);
-    if (!is_fill(file.subspan(at, s.at - at))) return "bytes between its segments would be lost";
     if (s.marker == kSos || s.marker == kEoi || !s.is_whole) return "";
     if (is_jpeg_frame(s.marker))
       if (const std::string obstacle = obstacle_of_frame(s); !obstacle.empty()) return obstacle;
     if (s.marker == kApp2 && s.body.size() >= 4 && std::equal(kMpf, kMpf + 4, s.body.begin()))
       return "a list of further pictures (MPF) tells where in the file they begin";
+    at = s.end();
+  }
+}
+
+// Whether something stands between the segments up to the first scan, which libjpeg passes over.
+bool has_loose_bytes(Bytes file) {
+  for (size_t at = 2;;) {
+    const JpegSegment s = next_jpeg_segment(file, at);
+    if (!is_fill(file.subspan(at, s.at - at))) return true;
+    if (s.marker == kSos || s.marker == kEoi || !s.is_whole) return false;
     at = s.end();
   }
 }
@@ -209,6 +217,10 @@ JpegRewrite rewrite_jpeg(Bytes file, Arena& scratch) {
   if (std::string obstacle = obstacle_of_header(file); !obstacle.empty())
     return {.bytes = {}, .obstacle = std::move(obstacle)};
   peek(file, {.output_type = ImageType::kAny});  // refuses what is too large
+  if (has_loose_bytes(file)) {
+    pixels_of(file, scratch);  // most often it is damaged
+    return {.bytes = {}, .obstacle = "bytes between its segments would be lost"};
+  }
   scratch.reset();
   JpegRewrite made = rewritten(file, scratch);
   if (!made.bytes.empty() && pixels_of(file, scratch) != pixels_of(made.bytes, scratch))

@@ -297,6 +297,10 @@ TEST(JpegRewrite, KindsThatCannotBeRewrittenAreKept) {
   g = f;
   g.insert(g.begin() + static_cast<long>(frame), 3, 0x11);
   EXPECT_EQ(obstacle(g), "bytes between its segments would be lost");
+  g.resize(g.size() / 2);
+  EXPECT_NE(damage(g).find("ends prematurely"), std::string::npos);
+  g = f, g[frame + 4] = 1;
+  EXPECT_NE(damage(g).find("1 bits per sample"), std::string::npos);
   g = f;
   g.insert(g.begin() + static_cast<long>(frame), 3, 0xFF);  // fill bytes tell nothing
   EXPECT_FALSE(rewrite(g).bytes.empty());
