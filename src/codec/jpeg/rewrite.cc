@@ -172,17 +172,17 @@ class Parts {
 };
 
 // As a training gets them, turned as EXIF says. Judges all data.
-std::vector<uint8_t> pixels_of(Bytes file, Arena& scratch) {
-  scratch.reset();
+Bytes pixels_of(Bytes file, Arena& scratch) {
   DecodeOptions options;
   options.output_type = ImageType::kAny;
   options.verify = true;
   const EncodedImage image = peek(file, options);
   const Shape shape = image.type().shape;
-  std::vector<uint8_t> pixels(static_cast<size_t>(shape.volume()));
-  const View all = View::dense(pixels.data(), DType::kUint8, shape, "HWC");
+  const auto size = static_cast<size_t>(shape.volume());
+  auto* const pixels = scratch.array<uint8_t>(size);
+  const View all = View::dense(pixels, DType::kUint8, shape, "HWC");
   image.codec->decode(image, all, all.covers(), scratch);
-  return pixels;
+  return {pixels, size};
 }
 
 // The new file, or an obstacle.
@@ -217,13 +217,16 @@ JpegRewrite rewrite_jpeg(Bytes file, Arena& scratch) {
   if (std::string obstacle = obstacle_of_header(file); !obstacle.empty())
     return {.bytes = {}, .obstacle = std::move(obstacle)};
   peek(file, {.output_type = ImageType::kAny});  // refuses what is too large
+  scratch.reset();
   if (has_loose_bytes(file)) {
-    pixels_of(file, scratch);  // most often it is damaged
+    Parts(file).read(scratch);  // most often it is damaged
     return {.bytes = {}, .obstacle = "bytes between its segments would be lost"};
   }
-  scratch.reset();
   JpegRewrite made = rewritten(file, scratch);
-  if (!made.bytes.empty() && pixels_of(file, scratch) != pixels_of(made.bytes, scratch))
+  if (made.bytes.empty()) return made;
+  scratch.reset();
+  const Bytes before = pixels_of(file, scratch), after = pixels_of(made.bytes, scratch);
+  if (!std::equal(before.begin(), before.end(), after.begin(), after.end()))
     throw Error("a JPEG file was rewritten wrongly: its pixels would change");
   return made;
 }

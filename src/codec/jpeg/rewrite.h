@@ -29,7 +29,7 @@ struct JpegRewrite {
 
 // Throws SampleError with the offset where the file is damaged, or is no JPEG file, Error where the
 // new file does not hold what the old one holds, and what `scratch` throws. All memory that grows
-// with the picture comes from `scratch`, but for the new file and two times the pixels.
+// with the picture comes from `scratch`, but for the new file.
 JpegRewrite rewrite_jpeg(std::span<const uint8_t> file, Arena& scratch);
 
 // What one file holds and the other does not, in words: of coefficients, tables, segments, and what
