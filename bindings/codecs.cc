@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Lists the formats, tells what bytes are, and writes JPEG files.
+// Lists the formats, tells what bytes are, and writes and rewrites JPEG files.
 
 #include "base/content.h"
 #include "base/picture_formats.h"
 #include "bindings.h"
 #include "codec/codec.h"
 #include "codec/inflate/inflate.h"
+#include "codec/jpeg/rewrite.h"
 #include "codec/jpeg/writer.h"
 #include "codec/sound/sound.h"
+#include "run/machine.h"
 #include "text.h"
 
 namespace stoker::python {
@@ -32,6 +34,27 @@ std::string picture_format(EncodedSpan head) {
   for (const Known<ImageCodec>& k : known_codecs<ImageCodec>())
     if (k.built && k.built()->recognises(head)) return k.format;
   return "";
+}
+
+// None for the bytes if the file stays as it is.
+nb::object rewritten_jpeg(const nb::bytes& file) {
+  const EncodedSpan bytes{static_cast<const uint8_t*>(file.data()), file.size()};
+  JpegRewrite made;
+  {
+    const Unlocked unlocked;
+    const size_t free = free_memory();
+    Arena scratch(free, free, "which is all that is free");
+    scratch.set_alone(true);
+    try {
+      made = rewrite_jpeg(bytes, scratch);
+    } catch (const SampleError& e) {
+      if (e.offset < 0) throw;
+      throw SampleError(std::string(e.what()) + ", at byte " + std::to_string(e.offset), e.offset);
+    }
+  }
+  const nb::object obstacle = nb::cast(made.obstacle);
+  if (made.bytes.empty()) return nb::make_tuple(nb::none(), obstacle);
+  return nb::make_tuple(nb::bytes(made.bytes.data(), made.bytes.size()), obstacle);
 }
 
 }  // namespace
@@ -83,6 +106,10 @@ void bind_codecs(nb::module_& m) {
       nb::arg("pixels"), nb::arg("height"), nb::arg("width"), nb::arg("channels"),
       nb::arg("quality"), nb::arg("subsampled"),
       "The bytes of a JPEG file of dense gray or RGB pixels.");
+  m.def("rewrite_jpeg", rewritten_jpeg, nb::arg("file"),
+        "The same picture as a JPEG file that is read faster; None for the bytes of one that is\n"
+        "to stay as it is. The text says what would be lost; \"\" if it is fast already. Raises\n"
+        "SampleError where the file is damaged.");
 }
 
 }  // namespace stoker::python

@@ -164,6 +164,8 @@ ROWS = [
         python=STORES,
     ),
     Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats cli"),
+    Row("python/stoker/_optimise.py", python="cli"),
+    Row("python/stoker/_replace.py", python=f"cli/test_cli_optimise.py {STORES}"),
     Row("python/stoker/images.py python/stoker/sounds.py", python="formats cli/test_cli_show.py"),
     Row(
         "python/stoker/_messages.py python/stoker/_pipeline/stats.py",

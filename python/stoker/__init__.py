@@ -6,7 +6,7 @@ A pipeline is a graph of operators (``fn.*``, or ``ops.*`` as classes) that a fu
 with ``pipeline_def`` wires up; iterating over the pipeline gives batches. ``types`` holds the
 constants, ``errors`` the exceptions. ``math`` has functions of numbers, beside Python's operators
 on nodes. ``auto_aug`` augments images automatically. ``images`` and ``sounds`` write samples to
-files.
+files, and ``optimise`` rewrites JPEG files so that they are read faster.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from stoker._conditionals.mark import do_not_convert
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu
 from stoker._graph.node import DataNode, newaxis
+from stoker._optimise import Optimised, optimise
 from stoker._pipeline.pipeline import Pipeline
 from stoker._pipeline.pipeline_def import pipeline_def
 from stoker._show import show
@@ -28,6 +29,7 @@ __all__ = [
     "Codec",
     "DataNode",
     "Device",
+    "Optimised",
     "Pipeline",
     "Tensor",
     "__version__",
@@ -42,6 +44,7 @@ __all__ = [
     "missing_gpu",
     "newaxis",
     "ops",
+    "optimise",
     "pipeline_def",
     "show",
     "sounds",

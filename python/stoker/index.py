@@ -12,12 +12,12 @@ import argparse
 import errno
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from stoker import _core
 from stoker._command import status_of
+from stoker._replace import replace
 from stoker.errors import Error, SampleError
 
 # For each kind: what makes the text of an index, and whether the file's suffix stays in its name.
@@ -28,17 +28,13 @@ _KINDS: dict[str, tuple[Callable[[str], str], bool]] = {
 }
 
 
-def _replace(file: Path, text: str) -> None:
-    """Writes under a name of its own first, so that nobody sees half of it."""
-    handle, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with open(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
+def _write(index: str | os.PathLike[str], text: str) -> None:
+    def make(part: str) -> None:
+        with open(part, "w", encoding="utf-8", errors="surrogateescape") as out:
             out.write(text)
-            os.fchmod(out.fileno(), 0o644)
-        os.replace(part, file)
-    except BaseException:
-        os.unlink(part)
-        raise
+        os.chmod(part, 0o644)
+
+    replace(index, make)
 
 
 def write(kind: str, file: str | os.PathLike[str], index: str | os.PathLike[str]) -> None:
@@ -47,7 +43,7 @@ def write(kind: str, file: str | os.PathLike[str], index: str | os.PathLike[str]
     Raises ``SampleError`` for a damaged file, and ``OSError``.
     """
     make, _ = _KINDS[kind]
-    _replace(Path(index), make(os.fsdecode(file)))
+    _write(index, make(os.fsdecode(file)))
 
 
 HELP = "writes indexes of TFRecord, RecordIO and WebDataset files"
@@ -80,7 +76,7 @@ def execute(given: argparse.Namespace) -> int:
             print(f"{given.prog}: {file}: {e}", file=sys.stderr)
             status = 1
             continue
-        _replace(index, text)
+        _write(index, text)
     return status
 
 

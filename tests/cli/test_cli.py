@@ -16,7 +16,7 @@ import stoker.index
 import stoker.run
 from stoker._cli.main import main, make_parser
 
-VERBS = ["check", "bench", "show", "info", "run", "index", "completion"]
+VERBS = ["check", "bench", "show", "optimise", "info", "run", "index", "completion"]
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -62,7 +62,7 @@ def test_the_module_is_the_command(pictures: Path) -> None:
     assert "24 good" in done.stdout
 
 
-@pytest.mark.parametrize("verb", ["check", "bench", "show"])
+@pytest.mark.parametrize("verb", ["check", "bench", "show", "optimise"])
 def test_a_place_that_is_not_there(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([verb, "/no/such/place"]) == 2
     error = capsys.readouterr().err

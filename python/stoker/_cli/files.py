@@ -90,14 +90,19 @@ def pictures_of(places: Iterable[str]) -> list[str]:
 
 def _files_of(place: str) -> Iterable[tuple[str, str]]:
     if os.path.isdir(place):
-        return ((file, "") for file in _below(place))
+        return ((file, "") for file in below(place))
     if ending(place) not in FORMAT_OF_ENDING and _is_text(place):
         return _listed(place)
     return [(place, "")]
 
 
-def _below(folder: str, above: frozenset[str] = frozenset()) -> Iterator[str]:
-    """All files below, also hidden ones and those behind links, but no folder within itself."""
+def below(
+    folder: str, above: frozenset[str] = frozenset(), *, is_deep: bool = True
+) -> Iterator[str]:
+    """All files below, also hidden ones and those behind links, but no folder within itself.
+
+    Unless ``is_deep``, only those in the folder itself.
+    """
     real = os.path.realpath(folder)
     if real in above:
         return
@@ -109,8 +114,8 @@ def _below(folder: str, above: frozenset[str] = frozenset()) -> Iterator[str]:
             folders.append(entry.path)
         else:
             yield entry.path
-    for inner in folders:
-        yield from _below(inner, above | {real})
+    for inner in folders if is_deep else ():
+        yield from below(inner, above | {real})
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

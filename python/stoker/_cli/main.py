@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stoker import __version__, index, run
-from stoker._cli import bench, check, completion, info, show
+from stoker._cli import bench, check, completion, info, optimise, show
 from stoker._command import status_of
 
 # Modules with HELP, add_arguments(parser) and execute(given), which returns the exit status.
@@ -22,6 +22,7 @@ _VERBS: dict[str, Any] = {
     "check": check,
     "bench": bench,
     "show": show,
+    "optimise": optimise,
     "info": info,
     "run": run,
     "index": index,

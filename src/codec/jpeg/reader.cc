@@ -33,9 +33,12 @@ JpegReader::~JpegReader() {
   jpeg_destroy_decompress(&c_);
 }
 
-void JpegReader::read_header() {
-  guarded([this] {
+void JpegReader::read_header(bool keeps_segments) {
+  guarded([=, this] {
     jpeg_create_decompress(&c_);
+    constexpr unsigned kWhole = 0xFFFF;
+    if (keeps_segments) jpeg_save_markers(&c_, JPEG_COM, kWhole);
+    for (int n = 0; keeps_segments && n < 16; ++n) jpeg_save_markers(&c_, JPEG_APP0 + n, kWhole);
     source_.next_input_byte = bytes_.data();
     source_.bytes_in_buffer = bytes_.size();
     source_.init_source = [](j_decompress_ptr) {};
@@ -75,6 +78,12 @@ void JpegReader::start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64
   });
 }
 
+jvirt_barray_ptr* JpegReader::read_coefficients(Arena& scratch) {
+  c_.mem = &memory_.emplace(*c_.mem, scratch);
+  guarded([this] { coefficients_ = jpeg_read_coefficients(&c_); });
+  return coefficients_;
+}
+
 // Smooth upsampling reads one chroma sample on either side, so this asks for that much more.
 // libjpeg itself then widens the range to the left to a whole block.
 void JpegReader::crop(int64_t begin, int64_t end) {
@@ -98,7 +107,6 @@ bool JpegReader::smooths_blocks() const {
   return false;
 }
 
-// Whether a component or the last bits of some coefficients have not come.
 bool JpegReader::lacks_scans() const {
   for (int i = 0; i < c_.num_components; ++i)
     if (!c_.comp_info[i].quant_table ||

@@ -47,11 +47,25 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  // Reads up to the first scan.
-  void read_header();
+  // Reads up to the first scan. `keeps_segments`: segments() has all APPn and COM segments.
+  void read_header(bool keeps_segments = false);
   int64_t height() const { return c_.image_height; }
   int64_t width() const { return c_.image_width; }
   J_COLOR_SPACE stored_color() const { return c_.jpeg_color_space; }
+
+  // The segments that were met so far, in their order, as a list.
+  jpeg_saved_marker_ptr segments() const { return c_.marker_list; }
+  // Bytes that were read so far.
+  int64_t offset() const;
+  // Whether a component or the last bits of some coefficients have not come.
+  bool lacks_scans() const;
+
+  // Instead of start(): reads all scans to the end of the picture, and judges them. Returns an
+  // array of coefficients for each component; they lie in `scratch`. Throws what that throws.
+  // Requires: read_header() was called; `scratch` is not reset while this lives.
+  jvirt_barray_ptr* read_coefficients(Arena& scratch);
+  // libjpeg's own, to look at or to be copied from.
+  jpeg_decompress_struct& decompressor() { return c_; }
 
   // Judges so many rows from the top, and all data if these are all rows or judge() is not called.
   // Requires: read_header() was called, start() was not.
@@ -82,10 +96,8 @@ class JpegReader {
   void lose(const char* text);
   void note(const char* text);
   [[noreturn]] void raise() const;
-  int64_t offset() const;
   bool loses_data() const;
   bool is_behind() const;
-  bool lacks_scans() const;
   bool smooths_blocks() const;
   void crop(int64_t begin, int64_t end);
 
@@ -110,6 +122,7 @@ class JpegReader {
   bool judges_all_ = true;
   JDIMENSION judged_mcu_rows_ = 0;  // unless all is judged
   bool has_tolerated_ = false;  // the message tells of the first time
+  jvirt_barray_ptr* coefficients_ = nullptr;
   int64_t first_column_ = 0;
   int64_t error_offset_ = -1;
   char message_[JMSG_LENGTH_MAX + 32] = {};
