@@ -218,6 +218,7 @@ def test_computed_equals_constant(name: str, argument: str) -> None:
     assert compared, f"{name}: no call with a valid value of '{argument}' is known"
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize(("name", "argument"), PER_SAMPLE)
 def test_computed_differs_by_sample(name: str, argument: str) -> None:
     """The samples of a batch get values of their own, which may lead to different shapes."""

@@ -175,6 +175,7 @@ def on_ragged(call: Call, place: str, size: int) -> list[Sample]:
     return got
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", ON_GPU)
 def test_device_agrees_with_cpu_on_ragged_batches(name: str) -> None:
     """Batches have one sample, two or many. Each step in flight has a stream of its own."""

@@ -44,6 +44,7 @@ def calls_of(name: str) -> list[Call]:
 
 
 # Fusing changes little here, where each operator is alone; test_fused.py has chains.
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", names())
 def test_however_it_is_run(name: str) -> None:
     """Calls whose results depend on the batch are compared where the batches are the same."""

@@ -24,6 +24,7 @@ def calls_of(name: str) -> list[Call]:
     return [*some_calls(name), *picture_calls(name)]
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", names())
 def test_loaded_runs_alike(name: str) -> None:
     calls = calls_of(name)
@@ -46,6 +47,7 @@ def test_every_argument_is_saved(name: str) -> None:
     assert node["key"]
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", names())
 def test_resumed_goes_on_alike(name: str) -> None:
     calls = calls_of(name)
