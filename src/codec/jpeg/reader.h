@@ -17,10 +17,6 @@
 
 namespace stoker {
 
-// Of how many rows of MCUs the damage counts where so many rows of pixels are judged: Note [Judged
-// rows]. `factor` is the largest vertical sampling factor of the file's components.
-int64_t judged_mcu_rows(int64_t rows, int64_t height, int factor);
-
 // Note [A decompressor per image]
 // A decompressor of libjpeg keeps quantisation and Huffman tables from one image to the next, so a
 // file without tables would be decoded with those of whatever the thread decoded before. A new

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/scan_reader.h"
+#include "codec/plain_jpeg/scan_reader.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
-#include "codec/jpeg/segments.h"
+#include "codec/plain_jpeg/segments.h"
 #include "kernels/jpeg/unstuff.h"
 
 namespace stoker {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/plain_decoder.h"
+#include "codec/plain_jpeg/decoder.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,10 +8,9 @@
 #include <utility>
 
 #include "codec/color.h"
-#include "codec/jpeg/plain_frame.h"
-#include "codec/jpeg/reader.h"
-#include "codec/jpeg/rows.h"
-#include "codec/jpeg/scan_reader.h"
+#include "codec/plain_jpeg/frame.h"
+#include "codec/plain_jpeg/rows.h"
+#include "codec/plain_jpeg/scan_reader.h"
 #include "kernels/jpeg/idct.h"
 #include "kernels/jpeg/upsample.h"
 #include "kernels/jpeg/ycc.h"

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "codec/jpeg/plain_frame.h"
+#include "codec/plain_jpeg/frame.h"
 #include "kernels/jpeg/entropy.h"
 #include "memory/arena.h"
 

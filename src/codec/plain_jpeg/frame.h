@@ -9,8 +9,8 @@
 // It gives the bytes that libjpeg-turbo gives, in less time, and nothing else: whatever is unusual
 // in such a file, be it damage or only bytes between two segments, it leaves to libjpeg-turbo,
 // which decodes the file from its beginning. So what damage means is libjpeg-turbo's to say: Note
-// [Which warnings lose data] of reader.h. In turn, our own decoder must notice all that
-// libjpeg-turbo would warn of, in all rows that are judged: Note [Judged rows] of reader.h.
+// [Which warnings lose data] of codec/jpeg/reader.h. In turn, our own decoder must notice all that
+// libjpeg-turbo would warn of, in all rows that are judged: Note [Judged rows] there.
 #pragma once
 #include <array>
 #include <cstddef>

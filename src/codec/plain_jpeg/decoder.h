@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our own decoder of JPEG, for undamaged plain files: Note [Plain files] of plain_frame.h.
+// Our own decoder of JPEG, for undamaged plain files: Note [Plain files] of frame.h.
 #pragma once
 #include <cstdint>
 

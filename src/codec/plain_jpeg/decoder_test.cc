@@ -10,10 +10,10 @@
 #include <random>
 
 #include "codec/jpeg/maker_testing.h"
-#include "codec/jpeg/outcome_testing.h"
-#include "codec/jpeg/plain_decoder.h"
-#include "codec/jpeg/scan_reader.h"
 #include "codec/orientation.h"
+#include "codec/plain_jpeg/decoder.h"
+#include "codec/plain_jpeg/outcome_testing.h"
+#include "codec/plain_jpeg/scan_reader.h"
 #include "codec/testing.h"
 #include "kernels/jpeg/idct.h"
 
