@@ -282,7 +282,10 @@ TEST(EntropyIndex, DamagedSavedIsRefused) {
   std::vector<uint8_t> longer = bytes;
   longer.push_back(0);
   EXPECT_NE(refusal(longer), "");
-  EXPECT_NE(refusal(bytes).find("version") == std::string::npos, refusal({1, 2, 3, 4, 5}) == "");
+  std::vector<uint8_t> newer = bytes;
+  ++newer[4];
+  EXPECT_EQ(refusal(newer),
+            "the index of a JPEG file is damaged: it does not begin as an index of version 1");
 }
 
 // Each hash of a file with one changed byte, one more or one less is another.
@@ -296,8 +299,6 @@ TEST(EntropyIndex, KeysTellFilesApart) {
       File g = f;
       g[i] = static_cast<uint8_t>(g[i] ^ (1 + random() % 255));
       hashes.push_back(hash_of_file(g));
-      std::swap(g = f, f), std::swap(g[i], g[random() % size]);
-      if (g != f) hashes.push_back(hash_of_file(g));
     }
     for (int zeros = 0; zeros < 70; ++zeros) {
       f.push_back(0);
@@ -308,9 +309,9 @@ TEST(EntropyIndex, KeysTellFilesApart) {
     EXPECT_GE(hashes.size(), 71 + size);
   }
   // They are saved.
-  EXPECT_EQ(hash_of_file({}), 0u);
+  EXPECT_EQ(hash_of_file({}), 2700391936012001197u);
   const uint8_t text[] = {'J', 'P', 'E', 'G'};
-  EXPECT_EQ(hash_of_file(text), 0u);
+  EXPECT_EQ(hash_of_file(text), 7691942448541881300u);
 }
 
 TEST(EntropyIndexes, KeepWhatFitsIntoTheBudget) {
