@@ -165,6 +165,7 @@ ROWS = [
         python=STORES,
     ),
     Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats cli"),
+    Row("bindings/jpeg.cc python/stoker/jpeg.py", python="formats/test_jpeg_module.py"),
     Row("python/stoker/images.py python/stoker/sounds.py", python="formats cli/test_cli_show.py"),
     Row(
         "python/stoker/_messages.py python/stoker/_pipeline/stats.py",

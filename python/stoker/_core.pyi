@@ -54,6 +54,18 @@ def write_jpeg(
 ) -> bytes:
     """The bytes of a JPEG file of dense gray or RGB pixels."""
 
+def jpeg_info(data: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """What stoker.jpeg.Info holds."""
+
+def jpeg_output(data: Any, request: dict[str, Any]) -> tuple[tuple[int, int, int], str]:
+    """The shape and the dtype that jpeg_decode() fills."""
+
+def jpeg_decode(data: Any, request: dict[str, Any], index: Any, out: Any) -> bool:
+    """Fills dense memory with pixels. Whether the index was used."""
+
+def jpeg_index(data: Any, every: int) -> bytes:
+    """The index of a file."""
+
 def tfrecord_index(path: str) -> str:
     """The text of the index of a TFRecord file. Raises SampleError where it is damaged."""
 
