@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bindings.h"
+#include "codec/plain_jpeg/entropy_indexes.h"
 #include "op/decode/encoded_picture.h"
 #include "op/decode/jpeg_file.h"
 #include "op/rules.h"
@@ -109,6 +110,19 @@ nb::bytes build(const nb::object& data, int every) {
   return nb::bytes(index.data(), index.size());
 }
 
+// One file of many indexes.
+nb::bytes join(const nb::list& indexes) {
+  EntropyIndexes all(SIZE_MAX);
+  for (const nb::handle one : indexes) {
+    const auto saved = nb::cast<nb::bytes>(one);
+    told([&] {
+      all.keep(EntropyIndex::of_saved({static_cast<const uint8_t*>(saved.data()), saved.size()}));
+    });
+  }
+  const std::vector<uint8_t> joined = all.saved();
+  return nb::bytes(joined.data(), joined.size());
+}
+
 }  // namespace
 
 void bind_jpeg(nb::module_& m) {
@@ -118,6 +132,8 @@ void bind_jpeg(nb::module_& m) {
         "The shape and the dtype that jpeg_decode() fills.");
   m.def("jpeg_decode", decode_file, nb::arg("data"), nb::arg("request"), nb::arg("index").none(),
         nb::arg("out"), "Fills dense memory with pixels. Whether the index was used.");
+  m.def("join_jpeg_indexes", join, nb::arg("indexes"),
+        "The bytes of a .sti file, of the indexes of many files.");
   m.def("jpeg_index", build, nb::arg("data"), nb::arg("every"), "The index of a file.");
 }
 

@@ -63,6 +63,9 @@ def jpeg_output(data: Any, request: dict[str, Any]) -> tuple[tuple[int, int, int
 def jpeg_decode(data: Any, request: dict[str, Any], index: Any, out: Any) -> bool:
     """Fills dense memory with pixels. Whether the index was used."""
 
+def join_jpeg_indexes(indexes: list[bytes]) -> bytes:
+    """The bytes of a .sti file, of the indexes of many files."""
+
 def jpeg_index(data: Any, every: int) -> bytes:
     """The index of a file."""
 
@@ -474,6 +477,8 @@ class Pipeline:
 
     def reader_meta(self, name: str | None = None) -> dict[str, Any]: ...
     def stats(self) -> dict[str, Any]: ...
+    def jpeg_indexes(self) -> bytes: ...
+    def add_jpeg_indexes(self, saved: bytes) -> None: ...
     def plan(self) -> str: ...
     def warnings(self) -> list[str]:
         """What the user should know of what the readers opened."""

@@ -18,6 +18,8 @@
 
 namespace stoker {
 
+class EntropyIndexes;  // codec/plain_jpeg/entropy_indexes.h
+
 // Which sample this is. Only this, the graph, the seed and the bytes decide what becomes of the
 // sample.
 struct Identity {
@@ -122,6 +124,7 @@ class Inference {
   // of places in it.
   std::optional<AnnotatedPicture> annotated = {};
   std::vector<Remark> remarks = {};
+  EntropyIndexes* jpeg_indexes = nullptr;  // JpegOptions::indexes, for decoders; it outlives kept
 
   bool has(size_t i) const { return i < inputs.size(); }
   void out(const TensorType& t) { outputs.push_back(t); }

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,20 @@ def load(
             raise GraphError(f"{e}; a file is given by name: deserialize(filename=...)") from None
         raise
     return graph, json.loads(options)
+
+
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes under a name of its own first, so that nobody sees half of it. Raises OSError."""
+    file = Path(path)
+    handle, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with open(handle, "wb") as out:
+            out.write(data)
+            os.fchmod(out.fileno(), 0o644)
+        os.replace(part, file)
+    except BaseException:
+        os.unlink(part)
+        raise
 
 
 def quarantine_line(entry: dict[str, Any]) -> str:

@@ -366,7 +366,9 @@ bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t ju
       frame->width != image.info.stored_width)
     return false;
   std::optional<EntropyIndex> index;
-  if (image.jpeg.indexes) index = find_index(*image.jpeg.indexes, image.bytes, *frame);
+  // Whole pictures have no use of an index, and may never need one.
+  const bool is_part = stored.shape[0] < frame->height || stored.shape[1] < frame->width;
+  if (image.jpeg.indexes && is_part) index = find_index(*image.jpeg.indexes, image.bytes, *frame);
   if (!index) return PlainDecoder(image, *frame, stored, judged_rows, nullptr, scratch).decode();
   const auto [known, was_whole] = std::pair(index->count(), index->is_whole());
   PlainDecoder decoder(image, *frame, stored, judged_rows, &*index, scratch);

@@ -39,6 +39,8 @@ class Chain {
   // Requires: all of these outlive this.
   Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times);
 
+  // Decoders look for indexes here from now on. Requires: it outlives this, or is null.
+  void use(EntropyIndexes* jpeg_indexes) { jpeg_indexes_ = jpeg_indexes; }
   // Samples are made with these rewrites from now on. Requires: the plan has each of them as well.
   void use(const Rewrites& rewrites);
   // Begins a stage of a sample. Forgets the sample before. `origins`: by source of the plan.
@@ -99,6 +101,7 @@ class Chain {
   std::vector<View> views_, frame_views_, made_;
   std::vector<Block> pass_;
   NodeTimes& times_;
+  EntropyIndexes* jpeg_indexes_ = nullptr;
   TakePicture take_picture_;
   int node_ = -1;
 
