@@ -156,14 +156,20 @@ def test_the_command_makes_them_of_a_folder(folder: Path, tmp_path: Path) -> Non
     assert index.main(["jpeg", str(tmp_path / "missing")]) == 1
 
 
-def test_damage_is_damage_with_an_index(folder: Path) -> None:
+def test_damage_is_damage_with_an_index(folder: Path, tmp_path: Path) -> None:
     """What lies above a window is judged, although nobody reads it any more."""
-    pipe = crops(folder, on_error="skip", prefetch_queue_depth=0)
-    expected = len(epoch(pipe))
-    victim = sorted(folder.rglob("*.jpg"))[1]
-    victim.write_bytes(jpegs.scrambled(victim.read_bytes(), share=0.01))
-    with_indexes = [len(epoch(pipe)) for _ in range(3)]
+    good = crops(folder)
+    epoch(good)
+    good.save_jpeg_indexes(tmp_path / "a.sti")
+    victim = sorted(folder.rglob("*.jpg"))[0]
+    data = bytearray(victim.read_bytes())
+    at = jpegs.scan_start(bytes(data)) + 200  # an end in the first rows
+    data[at : at + 2] = b"\xff\xd9"
+    victim.write_bytes(data)
+    late = crops(folder, on_error="skip", prefetch_queue_depth=0)
+    late.load_jpeg_indexes(tmp_path / "a.sti")
     again = crops(folder, on_error="skip", jpeg_index_limit=0)
-    epoch(again)
-    assert with_indexes == [len(epoch(again)) for _ in range(3)]
-    assert with_indexes == [expected - 1] * 3
+    for _ in range(3):
+        assert_same(epoch(late), epoch(again), "with a damaged file")
+    assert len(late.quarantine()) == len(again.quarantine()) == 1
+    assert counted(late) == (3 * (COUNT - 1), 3, 0, COUNT)
