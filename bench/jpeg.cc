@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times our decoder of JPEG beside libjpeg-turbo on real files, one core: whole pictures as RGB and
-// as gray, and the windows that ResNet's training crops (8 to 100 % of the area). They take turns
-// file by file, and the fastest run of each file counts. Both must give the same bytes.
+// Times our decoder of JPEG beside libjpeg-turbo on real files, one core: whole pictures as RGB
+// and as gray, and the windows that ResNet's training crops (8 to 100 % of the area). The two take
+// turns file by file, and the fastest run of each file counts. Both must give the same bytes. Then
+// the same windows with an entropy index and without, and what the index takes.
 //
 //   bench_jpeg FOLDER [rounds]
 #include <algorithm>
@@ -14,11 +15,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "codec/codec.h"
-#include "codec/jpeg/plain_decoder.h"
+#include "codec/plain_jpeg/decoder.h"
+#include "codec/plain_jpeg/entropy_indexes.h"
 
 namespace {
 
@@ -98,6 +101,60 @@ bool race(const char* name, const std::vector<File>& files, ImageType type, bool
   return true;
 }
 
+template <class F>
+double microseconds(const F& f) {
+  const auto begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() * 1e6;
+}
+
+// What a file's index takes: to hash the file, to build it alone, to decode the window and note the
+// places, to decode it with a whole index and without; and its bytes, as saved.
+struct IndexTimes {
+  double hash = 1e30, build = 1e30, noting = 1e30, with = 1e30, without = 1e30;
+  size_t bytes = 0;
+
+  // Returns whether all pixels are the same.
+  bool take(const File& file, const Window& w, int every, int rounds) {
+    EncodedImage image = peek(file, {});
+    Decoder decoder;
+    File out, with_out, noting_out;
+    for (int round = 0; round < rounds; ++round) {
+      hash = std::min(hash, microseconds([&] { (void)FileKey::of(file); }));
+      Arena scratch;
+      std::optional<EntropyIndex> index;
+      build =
+          std::min(build, microseconds([&] { index = build_entropy_index(file, every, scratch); }));
+      EntropyIndexes empty(size_t{1} << 20, every), whole(size_t{1} << 20, every);
+      if (index) whole.keep(*index);
+      if (index) bytes = index->saved().size();
+      without = std::min(without, decoder.time(image, w, false, out));
+      image.jpeg.indexes = &empty;
+      noting = std::min(noting, decoder.time(image, w, false, noting_out));
+      image.jpeg.indexes = &whole;
+      with = std::min(with, decoder.time(image, w, false, with_out));
+      image.jpeg.indexes = nullptr;
+    }
+    return out == with_out && out == noting_out;
+  }
+};
+
+bool race_index(const std::vector<File>& files, int every, int rounds) {
+  std::mt19937 random(1);
+  const auto n = static_cast<double>(files.size());
+  double hash = 0, build = 0, noting = 0, with = 0, without = 0, bytes = 0;
+  for (const File& file : files) {
+    IndexTimes t;
+    if (!t.take(file, training_window(random, peek(file, {}).type().shape), every, rounds))
+      return false;
+    hash += t.hash / n, build += t.build / n, noting += t.noting / n;
+    with += t.with / n, without += t.without / n, bytes += static_cast<double>(t.bytes) / n;
+  }
+  std::printf("%5d %8.0f %8.1f %8.1f %8.1f %8.1f %8.1f %8.2f\n", every, bytes, hash, build, without,
+              noting, with, without / with);
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -105,9 +162,13 @@ int main(int argc, char** argv) {
   const std::vector<File> files = load(argv[1]);
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 10;
   std::printf("%zu files, us   %10s %14s %10s\n", files.size(), "own", "libjpeg-turbo", "ratio");
-  const bool agree = race("whole, RGB", files, ImageType::kRGB, false, rounds) &&
-                     race("whole, gray", files, ImageType::kGray, false, rounds) &&
-                     race("windows, RGB", files, ImageType::kRGB, true, rounds);
+  bool agree = race("whole, RGB", files, ImageType::kRGB, false, rounds) &&
+               race("whole, gray", files, ImageType::kGray, false, rounds) &&
+               race("windows, RGB", files, ImageType::kRGB, true, rounds);
+  std::printf("windows, RGB: us by places: every so many MCUs; 0: each row\n");
+  std::printf("%5s %8s %8s %8s %8s %8s %8s %8s\n", "every", "bytes", "hash", "build", "without",
+              "noting", "with", "ratio");
+  for (const int every : {0, 16, 8}) agree = agree && race_index(files, every, rounds);
   if (!agree) std::fprintf(stderr, "the two decoders differ\n");
   return agree ? 0 : 1;
 }

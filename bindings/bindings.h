@@ -25,6 +25,7 @@ void bind_batch(nb::module_& m);
 void bind_feed(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_index(nb::module_& m);
+void bind_jpeg(nb::module_& m);
 void bind_one_caller(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 void bind_registry(nb::module_& m);

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   stoker::python::bind_feed(m);
   stoker::python::bind_functions(m);
   stoker::python::bind_index(m);
+  stoker::python::bind_jpeg(m);
   stoker::python::bind_one_caller(m);
   stoker::python::bind_pipeline(m);
   stoker::python::bind_registry(m);

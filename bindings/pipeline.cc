@@ -51,7 +51,7 @@ nb::dict checked_settings(const nb::dict& given) {
 
 // The parts of memory: see Note [Shares of the budget] in run/memory_shares.h.
 nb::dict memory(const Pipeline::Stats& s) {
-  nb::dict batches, scratch, read_ahead, device, d;
+  nb::dict batches, scratch, read_ahead, jpeg_indexes, device, d;
   batches["limit"] = s.batches.limit;
   batches["in_use"] = s.batches.in_use;
   batches["high_water"] = s.batches.high_water;
@@ -62,6 +62,8 @@ nb::dict memory(const Pipeline::Stats& s) {
   read_ahead["limit"] = s.read_ahead_limit + s.fed_limit;
   read_ahead["in_use"] = s.executor.read_ahead + s.fed.in_use;
   read_ahead["high_water"] = s.executor.read_ahead_high_water + s.fed.high_water;
+  jpeg_indexes["limit"] = s.jpeg_indexes.budget;
+  jpeg_indexes["in_use"] = s.jpeg_indexes.bytes;
   device["limit"] = s.executor.device.limit;
   device["in_use"] = s.executor.device.in_use;
   device["high_water"] = s.executor.device.high_water;
@@ -69,6 +71,7 @@ nb::dict memory(const Pipeline::Stats& s) {
   d["batches"] = batches;
   d["scratch"] = scratch;
   d["read_ahead"] = read_ahead;
+  d["jpeg_indexes"] = jpeg_indexes;
   d["device"] = device;
   return d;
 }
@@ -86,9 +89,35 @@ nb::object run(Pipeline& p) {
   return nb::make_tuple(nb::tuple(batches), out->ends_epoch);
 }
 
+// How often windows were decoded with an index of the file and without, how often one was wrong,
+// and of how many files there is one.
+nb::dict jpeg_indexes(const EntropyIndexes::Statistics& s) {
+  nb::dict d;
+  d["hits"] = s.hits;
+  d["misses"] = s.misses;
+  d["wrong"] = s.wrong;
+  d["files"] = s.files;
+  return d;
+}
+
+nb::bytes saved_jpeg_indexes(const Pipeline& p) {
+  const auto saved = [&] {
+    const Unlocked unlocked;
+    return p.jpeg_indexes() ? p.jpeg_indexes()->saved() : EntropyIndexes(0).saved();
+  }();
+  return nb::bytes(saved.data(), saved.size());
+}
+
+void add_jpeg_indexes(const Pipeline& p, const nb::bytes& saved) {
+  const Unlocked unlocked;
+  if (p.jpeg_indexes())
+    p.jpeg_indexes()->add_saved({static_cast<const uint8_t*>(saved.data()), saved.size()});
+}
+
 nb::dict stats(const Pipeline& p) {
   const Pipeline::Stats s = p.stats();
   nb::dict d;
+  d["jpeg_indexes"] = jpeg_indexes(s.jpeg_indexes);
   nb::list nodes;
   for (const auto& n : s.nodes) {
     nb::dict one;
@@ -206,6 +235,8 @@ void bind_pipeline(nb::module_& m) {
       .def("begins_epoch", &Pipeline::begins_epoch)
       .def("reader_meta", &meta, nb::arg("name") = nb::none())
       .def("stats", &stats)
+      .def("jpeg_indexes", &saved_jpeg_indexes)
+      .def("add_jpeg_indexes", &add_jpeg_indexes, nb::arg("saved"))
       .def("plan", &Pipeline::plan_in_words)
       .def("warnings", [](const Pipeline& p) { return p.plan().warnings(); })
       .def("quarantine",

@@ -80,7 +80,7 @@ stoker_folder(kernels ROOMS jpeg resample warp rows elements fft signal neighbou
               fused fused_device
               SEES base memory device
               PRIVATE PkgConfig::hwy)
-stoker_folder(codec ROOMS jpeg jpeg2000 png formats arrays inflate sound nvjpeg
+stoker_folder(codec ROOMS plain_jpeg jpeg jpeg2000 png formats arrays inflate sound nvjpeg
               SEES base memory device kernels
               PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
 include(cmake/codecs.cmake)

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codec/codec.h"
-#include "codec/jpeg/plain_decoder.h"
+#include "codec/plain_jpeg/decoder.h"
 #include "foreign.h"
 
 namespace stoker {

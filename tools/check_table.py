@@ -166,6 +166,7 @@ ROWS = [
     Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats cli"),
     Row("python/stoker/_optimise.py", python="cli"),
     Row("python/stoker/_replace.py", python=f"cli/test_cli_optimise.py {STORES}"),
+    Row("bindings/jpeg.cc python/stoker/jpeg.py", python="formats/test_jpeg_module.py"),
     Row("python/stoker/images.py python/stoker/sounds.py", python="formats cli/test_cli_show.py"),
     Row(
         "python/stoker/_messages.py python/stoker/_pipeline/stats.py",

@@ -6,13 +6,14 @@ A pipeline is a graph of operators (``fn.*``, or ``ops.*`` as classes) that a fu
 with ``pipeline_def`` wires up; iterating over the pipeline gives batches. ``types`` holds the
 constants, ``errors`` the exceptions. ``math`` has functions of numbers, beside Python's operators
 on nodes. ``auto_aug`` augments images automatically. ``images`` and ``sounds`` write samples to
-files, and ``optimise`` rewrites JPEG files so that they are read faster.
+files, and ``optimise`` rewrites JPEG files so that they are read faster. ``jpeg`` decodes JPEG
+files without a pipeline.
 """
 
 from __future__ import annotations
 
 from stoker import _leak_warnings as _leak_warnings
-from stoker import auto_aug, errors, fn, images, math, ops, sounds, types
+from stoker import auto_aug, errors, fn, images, jpeg, math, ops, sounds, types
 from stoker._codecs import Codec, codecs
 from stoker._conditionals.branches import split
 from stoker._conditionals.mark import do_not_convert
@@ -40,6 +41,7 @@ __all__ = [
     "errors",
     "fn",
     "images",
+    "jpeg",
     "math",
     "missing_gpu",
     "newaxis",

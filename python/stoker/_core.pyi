@@ -75,6 +75,21 @@ def rewrite_jpeg(file: bytes) -> tuple[bytes | None, str]:
     SampleError where the file is damaged.
     """
 
+def jpeg_info(data: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """What stoker.jpeg.Info holds."""
+
+def jpeg_output(data: Any, request: dict[str, Any]) -> tuple[tuple[int, int, int], str]:
+    """The shape and the dtype that jpeg_decode() fills."""
+
+def jpeg_decode(data: Any, request: dict[str, Any], index: Any, out: Any) -> bool:
+    """Fills dense memory with pixels. Whether the index was used."""
+
+def join_jpeg_indexes(indexes: list[bytes]) -> bytes:
+    """The bytes of a .sti file, of the indexes of many files."""
+
+def jpeg_index(data: Any, every: int) -> bytes:
+    """The index of a file."""
+
 def tfrecord_index(path: str) -> str:
     """The text of the index of a TFRecord file. Raises SampleError where it is damaged."""
 
@@ -483,6 +498,8 @@ class Pipeline:
 
     def reader_meta(self, name: str | None = None) -> dict[str, Any]: ...
     def stats(self) -> dict[str, Any]: ...
+    def jpeg_indexes(self) -> bytes: ...
+    def add_jpeg_indexes(self, saved: bytes) -> None: ...
     def plan(self) -> str: ...
     def warnings(self) -> list[str]:
         """What the user should know of what the readers opened."""

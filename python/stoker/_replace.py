@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 
 def replace(path: str | os.PathLike[str], make: Callable[[str], object]) -> None:
@@ -26,6 +27,16 @@ def replace(path: str | os.PathLike[str], make: Callable[[str], object]) -> None
     finally:
         os.close(handle)
     _sync(folder)
+
+
+def replace_with(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes a file that all may read. Raises OSError."""
+
+    def make(part: str) -> None:
+        Path(part).write_bytes(data)
+        os.chmod(part, 0o644)
+
+    replace(path, make)
 
 
 def _sync(folder: str) -> None:

@@ -44,9 +44,14 @@ struct DecodeOptions {
   int64_t max_pixels = int64_t{1} << 28;
 };
 
+class EntropyIndexes;  // codec/plain_jpeg/entropy_indexes.h
+
 // What JPEG heeds besides.
 struct JpegOptions {
   bool use_fast_idct = false;  // a faster, coarser inverse transform, with other pixels
+  // Where to look for what is known of the file, and to leave what was found out. No pixel depends
+  // on it. None where it is null. It outlives decode().
+  EntropyIndexes* indexes = nullptr;
 };
 
 struct ImageInfo {

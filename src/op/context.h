@@ -18,6 +18,8 @@
 
 namespace stoker {
 
+class EntropyIndexes;  // codec/plain_jpeg/entropy_indexes.h
+
 // Which sample this is. Its fate depends only on this, the graph, the seed and the bytes.
 struct Identity {
   int64_t epoch = 0;
@@ -118,6 +120,7 @@ class Inference {
   // Set where input 0 is a picture as a reader gives it, and something uses its annotated places.
   std::optional<AnnotatedPicture> annotated = {};
   std::vector<Remark> remarks = {};
+  EntropyIndexes* jpeg_indexes = nullptr;  // JpegOptions::indexes, for decoders; it outlives kept
 
   bool has(size_t i) const { return i < inputs.size(); }
   void out(const TensorType& t) { outputs.push_back(t); }

@@ -39,6 +39,10 @@ inline constexpr HelpText kMemoryLimitHelp{
 inline constexpr HelpText kReadAheadLimitHelp{
     "Bytes of files read ahead, at most ", MemoryShares::kAhead.words,
     " of memory_limit; None is 16 MiB, some hundred pictures, for each of num_threads."};
+inline constexpr HelpText kJpegIndexLimitHelp{
+    "Bytes for what is known of JPEG files that were read, so that windows of them are decoded "
+    "without the rows above; at most a quarter of ",
+    MemoryShares::kAhead.words, " of memory_limit. 0: nothing is kept. Changes no byte."};
 
 struct PipelineOptions {
   std::optional<int64_t> batch_size;
@@ -50,6 +54,7 @@ struct PipelineOptions {
   int64_t memory_limit = 0, device_memory_limit = 0;
   std::optional<int64_t> read_ahead_limit;
   std::optional<int> io_threads;
+  int64_t jpeg_index_limit = int64_t{64} << 20;
   ExecutorKind executor = ExecutorKind::kPipelined;
   int shard_id = 0, num_shards = 1;
   bool fuse = true, demand = true;
@@ -88,6 +93,8 @@ struct PipelineOptions {
           at_least(0)),
       arg(&PipelineOptions::io_threads, "io_threads",
           "Threads that read ahead for each reader; None is 2.", between(1, 4096)),
+      arg(&PipelineOptions::jpeg_index_limit, "jpeg_index_limit", kJpegIndexLimitHelp.text,
+          at_least(0)),
       arg(&PipelineOptions::executor, "executor",
           "How the graph is run: 'simple' is one thread, no overlap and no rewrites, to compare "
           "'pipelined' against."),

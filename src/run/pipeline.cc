@@ -149,8 +149,18 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options, std::optional<in
     fed_limit /= 2;
     options_.read_ahead_limit = std::min(options_.read_ahead_limit, fed_limit);
   }
+  if (plan_->reader_count()) keep_jpeg_indexes(fed_limit);
   feeds_ = std::make_unique<Feeds>(plan_, fed_limit);
   cursors_.assign(plan_->order_count(), 0);
+}
+
+// What is known of files is a part of reading ahead, which has `share` for both.
+void Pipeline::keep_jpeg_indexes(size_t share) {
+  const size_t limit = std::min(static_cast<size_t>(settings().jpeg_index_limit), share / 4);
+  if (limit == 0) return;
+  jpeg_indexes_ = std::make_unique<EntropyIndexes>(limit);
+  options_.jpeg_indexes = jpeg_indexes_.get();
+  options_.read_ahead_limit = std::min(options_.read_ahead_limit, share - limit);
 }
 
 Pipeline::~Pipeline() {
@@ -370,6 +380,7 @@ Pipeline::Stats Pipeline::stats() const {
   s.batches = pool_->usage();
   s.fed = feeds_->usage();
   s.fed_limit = plan_->input_count() ? s.fed.limit : 0;
+  if (jpeg_indexes_) s.jpeg_indexes = jpeg_indexes_->statistics();
   s.failures = failures_;
   s.dropped = dropped_;
   if (!plan_->mixed_nodes().empty()) s.decoder = decoder_kind(device(options_.device_id)).name;

@@ -86,9 +86,12 @@ class Pipeline {
     size_t memory_limit, scratch_limit, read_ahead_limit, fed_limit;
     Usage batches, fed;
     int64_t failures, dropped;  // dropped: steps
+    EntropyIndexes::Statistics jpeg_indexes;
     std::string decoder;  // DecoderKind::name, "" where nothing is decoded for a device
   };
   Stats stats() const;
+  // What is known of JPEG files, to save and to add to; null where nothing is kept.
+  EntropyIndexes* jpeg_indexes() const { return jpeg_indexes_.get(); }
   // Gives back unused memory of the host and the device. Waits for the device's work.
   void trim();
 
@@ -98,6 +101,7 @@ class Pipeline {
   bool is_pipelined() const { return settings().executor == ExecutorKind::kPipelined; }
   void note(const Outputs& out, bool is_dropped);
   Executor& executor();
+  void keep_jpeg_indexes(size_t share);
   bool meet_marker();
   std::optional<Outputs> run_step(const std::function<bool()>& interrupted);
   Outputs take_step();
@@ -107,6 +111,7 @@ class Pipeline {
   ExecutorOptions options_;
   const bool seed_is_drawn_;  // restore() then takes the saved seed
   std::string affinity_words_;
+  std::unique_ptr<EntropyIndexes> jpeg_indexes_;  // null: nothing is kept
   std::unique_ptr<HostPool> pool_;
   std::unique_ptr<Feeds> feeds_;
   std::vector<int64_t> cursors_;  // after the steps that the user received

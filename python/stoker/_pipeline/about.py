@@ -12,6 +12,7 @@ from stoker._graph.definition import Definition
 from stoker._pipeline import readers, saved
 from stoker._pipeline.engine import Engine
 from stoker._pipeline.stats import Stats
+from stoker._replace import replace_with
 from stoker._settings.configured import Configured
 
 
@@ -74,6 +75,25 @@ class About(Configured):
         ``print(pipe.stats())`` shows the dict as a table.
         """
         return Stats(self._built().stats())
+
+    def save_jpeg_indexes(self, path: str | os.PathLike[str]) -> None:
+        """Writes what was found out of JPEG files so far, for ``load_jpeg_indexes``.
+
+        The file, usually named ``*.sti``, takes the place of any before it at once, so that nobody
+        reads half of it. ``stoker index jpeg`` makes such a file without a pipeline. Raises
+        ``OSError``.
+        """
+        replace_with(path, self._built().jpeg_indexes())
+
+    def load_jpeg_indexes(self, path: str | os.PathLike[str]) -> None:
+        """Takes what ``save_jpeg_indexes`` or ``stoker index jpeg`` wrote, as far as there is room.
+
+        The setting ``jpeg_index_limit`` is the room. No pixel depends on it: what it knows of files
+        that have changed since is not used. Raises ``SampleError`` where the file is damaged or of
+        another version, and then takes nothing of it; ``OSError``.
+        """
+        with open(path, "rb") as file:
+            self._built().add_jpeg_indexes(file.read())
 
     def executor_statistics(self) -> dict[str, Any]:
         """Nothing, as in the established library unless ``exec_dynamic=False``: operators have no

@@ -42,6 +42,12 @@ class Stats(dict[str, Any]):
             f"batches took at most {memory['batches']['high_water'] / 1e6:.0f} MB, all may take "
             f"{memory['limit'] / 1e6:.0f} MB"
         )
+        jpegs = self["jpeg_indexes"]
+        if windows := jpegs["hits"] + jpegs["misses"]:
+            lines.append(
+                f"{jpegs['hits']} of {windows} windows of JPEG files were decoded with an index "
+                f"of the file; {jpegs['files']} files have one"
+            )
         if self["decoder"]:
             lines.append(f"decoded for the device by {self['decoder']}")
         return "\n".join(lines)

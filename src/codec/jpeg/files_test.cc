@@ -11,8 +11,8 @@
 
 #include "base/test_data.h"
 #include "codec/jpeg/maker_testing.h"
-#include "codec/jpeg/outcome_testing.h"
-#include "codec/jpeg/plain_decoder.h"
+#include "codec/plain_jpeg/decoder.h"
+#include "codec/plain_jpeg/outcome_testing.h"
 #include "codec/testing.h"
 
 namespace stoker {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "codec/exif.h"
-#include "codec/jpeg/segments.h"
+#include "codec/plain_jpeg/segments.h"
 
 namespace stoker {
 namespace {

@@ -12,10 +12,10 @@
 #include "codec/codec.h"
 #include "codec/jpeg/header.h"
 #include "codec/jpeg/lossless.h"
-#include "codec/jpeg/plain_decoder.h"
 #include "codec/jpeg/reader.h"
-#include "codec/jpeg/rows.h"
 #include "codec/orientation.h"
+#include "codec/plain_jpeg/decoder.h"
+#include "codec/plain_jpeg/rows.h"
 
 namespace stoker {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/foreign_bytes.h"
 #include "codec/jpeg/maker_testing.h"
-#include "codec/jpeg/outcome_testing.h"
 #include "codec/orientation.h"
+#include "codec/plain_jpeg/outcome_testing.h"
 #include "codec/testing.h"
 
 namespace stoker {

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "codec/color.h"
 #include "codec/jpeg/lossless_bits.h"
-#include "codec/jpeg/segments.h"
 #include "codec/pixels.h"
+#include "codec/plain_jpeg/segments.h"
 
 namespace stoker {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "codec/jpeg/segments.h"
+#include "codec/plain_jpeg/segments.h"
 
 namespace stoker::lossless {
 

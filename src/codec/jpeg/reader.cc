@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "codec/plain_jpeg/rows.h"
 
 namespace stoker {
 
@@ -52,13 +53,6 @@ void JpegReader::read_header(bool keeps_segments) {
     jpeg_read_header(&c_, TRUE);
     in_picture_ = true;
   });
-}
-
-// Smooth upsampling reads one row of chroma below the judged rows.
-int64_t judged_mcu_rows(int64_t rows, int64_t height, int factor) {
-  const int64_t margin = factor > 1 ? factor : 0;
-  const int64_t needed = rows > 0 ? std::min(rows + margin, height) : 0;
-  return (needed + factor * DCTSIZE - 1) / (factor * DCTSIZE);
 }
 
 void JpegReader::judge(int64_t rows) {

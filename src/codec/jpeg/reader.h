@@ -16,10 +16,6 @@
 
 namespace stoker {
 
-// How many rows of MCUs count where so many rows of pixels are judged: Note [Judged rows]. `factor`
-// is the largest vertical sampling factor of the file's components.
-int64_t judged_mcu_rows(int64_t rows, int64_t height, int factor);
-
 // Note [A decompressor per image]
 // A decompressor of libjpeg keeps its tables from one image to the next, so a file without tables
 // would be decoded with those of another. A new object for each image costs a fraction of a

@@ -319,6 +319,28 @@ TEST(HuffmanCode, IsValidUnlessItHasTooManyWordsOrOnesOnly) {
   EXPECT_FALSE(code.is_valid()) << "257 symbols";
 }
 
+// What is loaded and what lies in the file tell each other's size.
+TEST_P(EntropyOnTarget, StuffingIsCounted) {
+  for (size_t size = 0; size < 300; ++size) {
+    std::vector<uint8_t> data, stuffed;
+    for (const uint8_t v : noise<uint8_t>(size)) {
+      data.push_back(v % 5 ? v : 0xFF);
+      stuffed.push_back(data.back());
+      if (data.back() == 0xFF) stuffed.push_back(0);
+    }
+    const auto count = std::count(data.begin(), data.end(), 0xFF);
+    ASSERT_EQ(jpeg::count_stuffed(data.data(), static_cast<int64_t>(size)), count);
+    ASSERT_EQ(jpeg::count_stuffed(stuffed.data(), static_cast<int64_t>(stuffed.size())), count);
+    std::vector<uint8_t> loaded(size + jpeg::kUnstuffSlack);
+    const auto all = static_cast<int64_t>(stuffed.size());
+    const jpeg::Unstuffed got =
+        jpeg::unstuff(stuffed.data(), all, loaded.data(), static_cast<int64_t>(size));
+    ASSERT_EQ(got.read, got.written + count);
+    loaded.resize(size);
+    ASSERT_EQ(loaded, data);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EntropyOnTarget, ::testing::ValuesIn(test::all_instructions()),
                          [](const auto& p) { return p.param.name(); });
 

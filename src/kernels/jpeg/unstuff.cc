@@ -38,6 +38,17 @@ Unstuffed Unstuff(const uint8_t* from, int64_t size, uint8_t* to, int64_t room) 
   return {from - begin, to - out};
 }
 
+int64_t CountStuffed(const uint8_t* data, int64_t size) {
+  const hn::ScalableTag<uint8_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t count = 0, at = 0;
+  for (; at + lanes <= size; at += lanes)
+    count +=
+        static_cast<int64_t>(hn::CountTrue(d, hn::Eq(hn::LoadU(d, data + at), hn::Set(d, 0xFF))));
+  for (; at < size; ++at) count += data[at] == 0xFF;
+  return count;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace stoker::jpeg
 HWY_AFTER_NAMESPACE();
@@ -46,9 +57,14 @@ HWY_AFTER_NAMESPACE();
 namespace stoker::jpeg {
 
 HWY_EXPORT(Unstuff);
+HWY_EXPORT(CountStuffed);
 
 Unstuffed unstuff(const uint8_t* from, int64_t size, uint8_t* to, int64_t room) {
   return HWY_DYNAMIC_DISPATCH(Unstuff)(from, size, to, room);
+}
+
+int64_t count_stuffed(const uint8_t* data, int64_t size) {
+  return HWY_DYNAMIC_DISPATCH(CountStuffed)(data, size);
 }
 
 }  // namespace stoker::jpeg

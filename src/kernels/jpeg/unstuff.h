@@ -18,4 +18,7 @@ struct Unstuffed {
 // room for kUnstuffSlack bytes more.
 Unstuffed unstuff(const uint8_t* from, int64_t size, uint8_t* to, int64_t room);
 
+// How many of the bytes are FF: as many zeros are behind them in the file, or were.
+int64_t count_stuffed(const uint8_t* data, int64_t size);
+
 }  // namespace stoker::jpeg

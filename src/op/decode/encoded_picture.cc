@@ -71,6 +71,7 @@ EncodedPicture::EncodedPicture(const PictureArguments& a, Inference& i)
       whole_(image_.type()),
       part_(Window::all(whole_.shape)) {
   image_.jpeg.use_fast_idct = a.use_fast_idct;
+  image_.jpeg.indexes = i.jpeg_indexes;
   whole_.dtype = a.dtype;
   compare_with_annotation(image_, i);
 }

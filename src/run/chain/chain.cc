@@ -250,6 +250,7 @@ void Chain::infer_frame(int node, int64_t frame) {
   s.types.clear();
   Inference inference{s.inputs, views_,       s.types,        chance(node),
                       s.kept,   origin(node), annotated(node)};
+  inference.jpeg_indexes = jpeg_indexes_;
   type(node).runs->infer(s.op(frame), inference);
   keep(node, inference.remarks);
   if (s.types.size() != s.views.size())

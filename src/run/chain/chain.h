@@ -40,6 +40,8 @@ class Chain {
   // Requires: all of these outlive this.
   Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times);
 
+  // Decoders look for indexes here from now on. Requires: it outlives this, or is null.
+  void use(EntropyIndexes* jpeg_indexes) { jpeg_indexes_ = jpeg_indexes; }
   // Samples are made with these rewrites from now on. Requires: the plan has them as well.
   void use(const Rewrites& rewrites);
   // Begins a stage of a sample, and forgets the sample before. `origins`: by source of the plan.
@@ -98,6 +100,7 @@ class Chain {
   std::vector<View> views_, frame_views_, made_;
   std::vector<Block> pass_;
   NodeTimes& times_;
+  EntropyIndexes* jpeg_indexes_ = nullptr;
   TakePicture take_picture_;
   int node_ = -1;
 

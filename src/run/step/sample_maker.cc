@@ -15,7 +15,9 @@ SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const Execu
       times_(plan.size()),
       chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, times_),
       batch_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, pool_, times_),
-      decoder_(decoder) {}
+      decoder_(decoder) {
+  chain_.use(options.jpeg_indexes);
+}
 
 // Every executor has to find the same samples bad. So what is too large for the simple one, which
 // makes samples without rewrites, is made with those of the plan.

@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "codec/jpeg/plain_decoder.h"
 #include "codec/orientation.h"
+#include "codec/plain_jpeg/decoder.h"
 #include "codec/testing.h"
 
 namespace stoker::test {

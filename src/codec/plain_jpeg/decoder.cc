@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/plain_decoder.h"
+#include "codec/plain_jpeg/decoder.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "codec/color.h"
-#include "codec/jpeg/plain_frame.h"
-#include "codec/jpeg/reader.h"
-#include "codec/jpeg/rows.h"
-#include "codec/jpeg/scan_reader.h"
+#include "codec/plain_jpeg/entropy_indexes.h"
+#include "codec/plain_jpeg/frame.h"
+#include "codec/plain_jpeg/rows.h"
+#include "codec/plain_jpeg/scan_reader.h"
 #include "kernels/jpeg/idct.h"
 #include "kernels/jpeg/upsample.h"
 #include "kernels/jpeg/ycc.h"
@@ -69,8 +69,9 @@ bool build(Table*& table, const jpeg::HuffmanCode& code, Arena& scratch) {
 
 class PlainDecoder {
  public:
+  // `index`: of the file, or null.
   PlainDecoder(const EncodedImage& image, const PlainFrame& frame, const View& out,
-               int64_t judged_rows, Arena& scratch)
+               int64_t judged_rows, EntropyIndex* index, Arena& scratch)
       : f_(frame),
         is_ycbcr_(image.info.is_ycbcr),
         plan_(plan_color(stored_color(), image.options.output_type)),
@@ -80,6 +81,8 @@ class PlainDecoder {
         judged_(std::min(f_.mcus_down(), judged_mcu_rows(judged_rows, f_.height, f_.row_factor) *
                                              f_.row_factor / f_.most_down)),
         judges_all_(judged_rows >= f_.height),
+        index_(index),
+        known_rows_(index ? index->rows_read() : 0),
         scan_(image.bytes, frame, scratch),
         writer_(out, plan_.convert, channels(), scratch) {
     make_planes(scratch);
@@ -87,17 +90,25 @@ class PlainDecoder {
   }
 
   bool decode() {
+    // What the index knows to be undamaged is not read only to be judged.
+    const int64_t end = std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0);
     scan_.start({.offset = f_.data});
-    for (int64_t row = 0; row < std::max(rows_.end, judged_); ++row) {
-      if (row < rows_.begin || row >= rows_.end) {
-        if (!scan_.read(skipped_, 0, f_.mcus_across())) return false;
-      } else if (!decode_row(row)) {
-        return false;
+    for (int64_t row = first_row(); row < end; ++row) {
+      if (row >= rows_.begin && row < rows_.end) {
+        if (!decode_row(row)) return false;
+      } else if (row >= known_rows_) {
+        pass_to(row, 0);
+        if (!read(skipped_, row, {0, f_.mcus_across()}, 0)) return false;
       }
       if (!has_usual_predictors()) return false;
     }
-    return !judges_all_ || scan_.is_at_end();
+    if (!judges_all_ || (index_ && index_->is_whole())) return true;
+    if (!scan_.is_at_end()) return false;
+    if (index_ && index_->has_all_places()) index_->set_whole();
+    return true;
   }
+  // Whether decode() came to a place of the index that is not what the file has there.
+  bool has_wrong_index() const { return has_wrong_index_; }
 
  private:
   J_COLOR_SPACE stored_color() const {
@@ -121,8 +132,13 @@ class PlainDecoder {
 
   void make_planes(Arena& scratch);
   void make_mcus(Arena& scratch);
+  int64_t first_row() const;
+  void pass_to(int64_t row, int64_t column);
+  bool read(const jpeg::Mcu& mcu, int64_t row, Range columns, int64_t first);
+  bool meet(int64_t row, int64_t column);
   bool decode_row(int64_t row);
-  bool decode_mcus(Range mcus);
+  bool read_rest(int64_t row);
+  bool decode_mcus(int64_t row, Range mcus);
   void write_rows(int64_t row);
   const uint8_t* pixels(int component, int64_t row, int64_t y);
   void write_colors(const uint8_t* const (&from)[3], uint8_t* to) const;
@@ -135,6 +151,9 @@ class PlainDecoder {
   Range columns_, rows_;  // MCUs that are decoded
   int64_t judged_;  // rows of MCUs
   bool judges_all_;
+  EntropyIndex* const index_;
+  const int64_t known_rows_;  // of MCUs: the index knew from the beginning that they are undamaged
+  bool has_wrong_index_ = false;
   ScanReader scan_;
   RowWriter writer_;
   Plane planes_[3];
@@ -200,24 +219,76 @@ void PlainDecoder::make_mcus(Arena& scratch) {
   }
 }
 
+// The last row from which on all is read that is needed, and to which the index leads.
+int64_t PlainDecoder::first_row() const {
+  if (known_rows_ == 0) return 0;
+  const int64_t last = std::min(known_rows_, f_.mcus_down() - 1);
+  return rows_.size() > 0 ? std::min(rows_.begin, last) : last;
+}
+
+// Goes to the last known place before an MCU, or stays where that is behind it.
+void PlainDecoder::pass_to(int64_t row, int64_t column) {
+  if (!index_ || index_->count() == 0) return;
+  const ScanPlace place =
+      index_->place(std::min(index_->number_of(row, column), index_->count() - 1));
+  if (place.mcu > scan_.mcu()) scan_.start(place);
+}
+
+// Reads MCUs of a row. The MCU in column `first` is the first one of the rows of coefficients.
+bool PlainDecoder::read(const jpeg::Mcu& mcu, int64_t row, Range columns, int64_t first) {
+  if (!index_) return scan_.read(mcu, columns.begin - first, columns.end - first);
+  for (int64_t x = columns.begin; x < columns.end;) {
+    if (index_->has_place(x) && !meet(row, x)) return false;
+    const int64_t end = std::min(columns.end, index_->column_behind(x));
+    if (!scan_.read(mcu, x - first, end - first)) return false;
+    x = end;
+  }
+  return true;
+}
+
+// Compares the place of the next MCU with that of the index, or adds it there.
+bool PlainDecoder::meet(int64_t row, int64_t column) {
+  const int64_t number = index_->number_of(row, column);
+  if (number > index_->count()) return true;  // the one before it could not be kept
+  ScanPlace place;
+  if (!scan_.find_place(place)) return false;
+  if (number < index_->count()) {
+    has_wrong_index_ = index_->place(number) != place;
+    return !has_wrong_index_;
+  }
+  index_->add(place);
+  return true;
+}
+
 bool PlainDecoder::decode_row(int64_t row) {
   for (int c = 0; c < f_.count; ++c)
     if (const Plane& p = planes_[c]; needs(c))
       std::memcpy(p.samples, p.samples + 8 * f_.components[c].down * p.stride,
                   static_cast<size_t>(p.stride));
-  if (!scan_.read(skipped_, 0, columns_.begin)) return false;
+  pass_to(row, columns_.begin);
+  if (!read(skipped_, row, {scan_.mcu() % f_.mcus_across(), columns_.begin}, 0)) return false;
   for (int64_t x = 0; x < columns_.size(); x += kMcusAtOnce)
-    if (!decode_mcus({x, std::min(x + kMcusAtOnce, columns_.size())})) return false;
-  const bool is_last = row + 1 == rows_.end && row >= judged_;
-  if (!is_last && !scan_.read(skipped_, columns_.end, f_.mcus_across())) return false;
+    if (!decode_mcus(row, {x, std::min(x + kMcusAtOnce, columns_.size())})) return false;
+  if (!read_rest(row)) return false;
   write_rows(row);
   return true;
 }
 
+// Reads what is right of the window, where that is needed.
+bool PlainDecoder::read_rest(int64_t row) {
+  // The first row tells whether the index is right.
+  const bool is_proof = row < known_rows_ && row == rows_.begin;
+  const bool is_last = row + 1 == rows_.end && row >= judged_;
+  if (!is_proof && (is_last || row < known_rows_)) return true;
+  if (!read(skipped_, row, {columns_.end, f_.mcus_across()}, 0)) return false;
+  return !is_proof || row + 1 == f_.mcus_down() || meet(row + 1, 0);
+}
+
 // MCUs by their places in the window.
-bool PlainDecoder::decode_mcus(Range mcus) {
+bool PlainDecoder::decode_mcus(int64_t row, Range mcus) {
   std::memset(coefficients_, 0, coefficients_size_ * sizeof *coefficients_);
-  if (!scan_.read(decoded_, 0, mcus.size())) return false;
+  const Range columns{columns_.begin + mcus.begin, columns_.begin + mcus.end};
+  if (!read(decoded_, row, columns, columns.begin)) return false;
   for (int c = 0; c < f_.count; ++c) {
     if (!needs(c)) continue;
     const Plane& p = planes_[c];
@@ -279,6 +350,12 @@ bool PlainDecoder::has_usual_predictors() {
   return true;
 }
 
+std::optional<EntropyIndex> find_index(EntropyIndexes& indexes, EncodedSpan file,
+                                       const PlainFrame& frame) {
+  const FileKey key = FileKey::of(file);
+  return EntropyIndex::can_hold(key) ? indexes.find(key, frame) : std::nullopt;
+}
+
 }  // namespace
 
 bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t judged_rows,
@@ -288,7 +365,36 @@ bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t ju
   if (!frame || frame->height != image.info.stored_height ||
       frame->width != image.info.stored_width)
     return false;
-  return PlainDecoder(image, *frame, stored, judged_rows, scratch).decode();
+  std::optional<EntropyIndex> index;
+  // Whole pictures have no use of an index, and may never need one.
+  const bool is_part = stored.shape[0] < frame->height || stored.shape[1] < frame->width;
+  if (image.jpeg.indexes && is_part) index = find_index(*image.jpeg.indexes, image.bytes, *frame);
+  if (!index) return PlainDecoder(image, *frame, stored, judged_rows, nullptr, scratch).decode();
+  const auto [known, was_whole] = std::pair(index->count(), index->is_whole());
+  PlainDecoder decoder(image, *frame, stored, judged_rows, &*index, scratch);
+  if (!decoder.decode()) {
+    if (decoder.has_wrong_index()) image.jpeg.indexes->drop(index->key());
+    return false;
+  }
+  if (index->count() > known || index->is_whole() != was_whole)
+    image.jpeg.indexes->keep(*std::move(index));
+  return true;
+}
+
+std::optional<EntropyIndex> build_entropy_index(EncodedSpan file, int every, Arena& scratch) {
+  const FileKey key = FileKey::of(file);
+  const std::optional<PlainFrame> frame = read_plain_frame(file);
+  if (!frame || !EntropyIndex::can_hold(key)) return std::nullopt;
+  EntropyIndex index(key, *frame, every);
+  EncodedImage image;
+  image.bytes = file;
+  image.options.output_type = ImageType::kGray;
+  const View none = View::window(nullptr, DType::kUint8, {{0, 0, 0}, {0, 1, 1}},
+                                 {frame->height, frame->width, 1}, "HWC");
+  if (!PlainDecoder(image, *frame, none, frame->height, &index, scratch).decode() ||
+      !index.is_whole())
+    return std::nullopt;
+  return index;
 }
 
 void leave_plain_jpeg_to_libjpeg(bool all) { leaves_all = all; }

@@ -15,6 +15,11 @@ namespace stoker {
 
 inline constexpr int kRows = 16;  // written at once, so that a turned picture is written in runs
 
+// Of how many rows of MCUs the damage counts where so many rows of pixels are judged: Note [Judged
+// rows] of codec/jpeg/reader.h. `factor` is the largest vertical sampling factor of the file's
+// components.
+int64_t judged_mcu_rows(int64_t rows, int64_t height, int factor);
+
 // Turns a row of a decoder into what was asked for, in place. The row never gets more channels.
 using ConvertRow = void (*)(uint8_t* row, int64_t pixels);
 

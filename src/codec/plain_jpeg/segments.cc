@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/segments.h"
+#include "codec/plain_jpeg/segments.h"
 
 namespace stoker {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/plain_frame.h"
+#include "codec/plain_jpeg/frame.h"
 
 #include <algorithm>
 
-#include "codec/jpeg/segments.h"
+#include "codec/plain_jpeg/segments.h"
 #include "kernels/jpeg/entropy.h"
 #include "kernels/jpeg/zigzag.h"
 

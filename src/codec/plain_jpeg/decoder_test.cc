@@ -9,10 +9,11 @@
 #include <random>
 
 #include "codec/jpeg/maker_testing.h"
-#include "codec/jpeg/outcome_testing.h"
-#include "codec/jpeg/plain_decoder.h"
-#include "codec/jpeg/scan_reader.h"
 #include "codec/orientation.h"
+#include "codec/plain_jpeg/decoder.h"
+#include "codec/plain_jpeg/outcome_testing.h"
+#include "codec/plain_jpeg/plain_testing.h"
+#include "codec/plain_jpeg/scan_reader.h"
 #include "codec/testing.h"
 #include "kernels/jpeg/idct.h"
 
@@ -20,60 +21,20 @@ namespace stoker {
 namespace {
 
 using test::by_libjpeg;
+using test::data_begin;
 using test::File;
 using test::is_ours;
 using test::JpegKind;
 using test::k420;
+using test::kPlainSamplings;
 using test::make_jpeg;
+using test::mutated;
 using test::Outcome;
 using test::outcome;
-using test::pick;
+using test::plain_kind;
+using test::random_options;
 using test::random_window;
 using test::Sampling;
-
-constexpr Sampling kPlainSamplings[] = {
-    {},  // 4:4:4
-    k420,
-    {{2, 1, 1, 1}, {1, 1, 1, 1}},  // 4:2:2
-    {{1, 1, 1, 1}, {2, 1, 1, 1}},  // 4:4:0
-    {{4, 1, 1, 1}, {1, 1, 1, 1}},  // 4:1:1
-    {{4, 1, 1, 1}, {2, 1, 1, 1}},  // 4:1:0
-    {{1, 1, 1, 1}, {4, 1, 1, 1}},
-    {{2, 2, 2, 1}, {2, 2, 1, 1}},  // the same factor for two
-    {{1, 2, 2, 1}, {1, 2, 2, 1}},  // Y is the small one
-    {{1, 1, 2, 1}, {2, 1, 1, 1}},
-};
-
-JpegKind plain_kind(std::mt19937& random, unsigned seed) {
-  constexpr J_COLOR_SPACE kStored[] = {JCS_YCbCr, JCS_YCbCr, JCS_YCbCr, JCS_RGB, JCS_GRAYSCALE};
-  JpegKind k;
-  k.seed = seed;
-  k.stored = kStored[random() % std::size(kStored)];
-  if (k.stored == JCS_GRAYSCALE) {
-    k.sampling.h[0] = 1 + static_cast<int>(pick(random, 4));
-    k.sampling.v[0] = 1 + static_cast<int>(pick(random, 4));
-  } else {
-    k.sampling = kPlainSamplings[random() % std::size(kPlainSamplings)];
-  }
-  const int64_t largest = random() % 4 == 0 ? 200 : 67;
-  k.width = 1 + static_cast<int>(pick(random, largest));
-  k.height = 1 + static_cast<int>(pick(random, largest));
-  k.quality = 1 + static_cast<int>(pick(random, 100));
-  k.optimized = random() % 2;
-  k.restart_interval = random() % 2 ? 1 + static_cast<int>(pick(random, 20)) : 0;
-  k.orientation = static_cast<int>(pick(random, 9));
-  return k;
-}
-
-DecodeOptions random_options(std::mt19937& random) {
-  constexpr ImageType kTypes[] = {ImageType::kRGB,  ImageType::kRGB,   ImageType::kBGR,
-                                  ImageType::kGray, ImageType::kYCbCr, ImageType::kAny};
-  DecodeOptions o;
-  o.output_type = kTypes[random() % std::size(kTypes)];
-  o.adjust_orientation = random() % 4 != 0;
-  o.verify = random() % 4 == 0;
-  return o;
-}
 
 TEST(PlainJpeg, EveryPlainFileIsOursWithTheBytesOfLibjpeg) {
   std::mt19937 random(61);
@@ -246,28 +207,6 @@ TEST(PlainJpeg, ReadingBeginsAtAnyPlace) {
       ASSERT_EQ(rest.planes[0][to + k / 8 * 32 + k % 8],
                 own.planes[0][row * own.groups[0] * jpeg::kGroupSize + to + k / 8 * 32 + k % 8]);
   }
-}
-
-size_t data_begin(const File& f) { return read_plain_frame(f)->data; }
-
-File mutated(std::mt19937& random, const File& f) {
-  File g = f;
-  const size_t data = data_begin(f);
-  const size_t at = random() % 5 ? data + random() % (f.size() - data) : random() % f.size();
-  const auto place = g.begin() + static_cast<long>(at);
-  const auto marker = static_cast<uint8_t>(0xC0 + random() % 64);
-  switch (random() % 9) {
-    case 0: *place = static_cast<uint8_t>(*place ^ 1 << random() % 8); break;
-    case 1: *place = static_cast<uint8_t>(random()); break;
-    case 2: return test::cut(f, at);
-    case 3: g.insert(place, {0xFF, marker}); break;
-    case 4: g.insert(place, {0xFF, static_cast<uint8_t>(0xD0 + random() % 10)}); break;
-    case 5: g.insert(place, 1 + random() % 30, static_cast<uint8_t>(random())); break;
-    case 6: g.erase(place, place + std::min<long>(1 + random() % 40, g.end() - place)); break;
-    case 7: g.insert(place, 1 + random() % 3, 0xFF); break;
-    default: std::fill_n(place, std::min<long>(1 + random() % 20, g.end() - place), random());
-  }
-  return g;
 }
 
 TEST(PlainJpeg, DamageMeansWhatLibjpegSays) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/jpeg/rows.h"
+#include "codec/plain_jpeg/rows.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -89,6 +90,13 @@ void scatter_many(const uint8_t* lines, int64_t pitch, const View& out, int64_t 
 }
 
 }  // namespace
+
+// Smooth upsampling reads one row of chroma below the judged rows.
+int64_t judged_mcu_rows(int64_t rows, int64_t height, int factor) {
+  const int64_t margin = factor > 1 ? factor : 0;
+  const int64_t needed = rows > 0 ? std::min(rows + margin, height) : 0;
+  return (needed + factor * DCTSIZE - 1) / (factor * DCTSIZE);
+}
 
 // CMYK is read as Adobe stores it, inverted, whether a marker says so or not, as all readers do.
 ColorPlan plan_color(J_COLOR_SPACE stored, ImageType type) {

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/plain_jpeg/entropy_indexes.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/foreign_bytes.h"
+#include "codec/plain_jpeg/saved_numbers.h"
+
+namespace stoker {
+namespace {
+
+// The last byte is the version.
+constexpr std::string_view kMagicOfAll = "stoker jpeg indexes\n\x01";
+constexpr ForeignBytes::Words kWordsOfAll = {"the file of JPEG indexes is damaged"};
+// What a map takes for an entry beside the index.
+constexpr size_t kEntry = 96;
+
+}  // namespace
+
+size_t EntropyIndexes::cost(const EntropyIndex& index) { return index.memory() + kEntry; }
+
+std::optional<EntropyIndex> EntropyIndexes::find(const FileKey& key, const PlainFrame& frame) {
+  Kept found;
+  {
+    MutexLock lock(mutex_);
+    if (const auto at = kept_.find(key); at != kept_.end()) found = at->second;
+    const bool is_hit = found && found->is_of(key, frame);
+    ++(is_hit ? counted_.hits : counted_.misses);
+    if (!is_hit && is_full_) return std::nullopt;
+    if (!is_hit) found = nullptr;
+  }
+  return found ? *found : EntropyIndex(key, frame, every_);
+}
+
+void EntropyIndexes::keep(EntropyIndex index) {
+  MutexLock lock(mutex_);
+  keep_one(std::move(index));
+}
+
+void EntropyIndexes::keep_one(EntropyIndex index) {
+  const FileKey key = index.key();
+  const auto at = kept_.find(key);
+  const size_t before = at == kept_.end() ? 0 : cost(*at->second), now = cost(index);
+  // Another thread may have read more of the same file.
+  if (before && at->second->count() >= index.count() && !index.is_whole()) return;
+  if (bytes_ - before + now > budget_) {
+    is_full_ = true;
+    return;
+  }
+  kept_[key] = std::make_shared<const EntropyIndex>(std::move(index));
+  bytes_ += now - before;
+}
+
+void EntropyIndexes::drop(const FileKey& key) {
+  MutexLock lock(mutex_);
+  ++counted_.wrong;
+  const auto at = kept_.find(key);
+  if (at == kept_.end()) return;
+  bytes_ -= cost(*at->second);
+  kept_.erase(at);
+}
+
+EntropyIndexes::Statistics EntropyIndexes::statistics() const {
+  MutexLock lock(mutex_);
+  Statistics s = counted_;
+  s.files = static_cast<int64_t>(kept_.size());
+  s.bytes = static_cast<int64_t>(bytes_);
+  s.budget = static_cast<int64_t>(budget_);
+  return s;
+}
+
+std::vector<uint8_t> EntropyIndexes::saved() const {
+  MutexLock lock(mutex_);
+  SavedNumbers w;
+  w.text(kMagicOfAll);
+  w.number(static_cast<uint64_t>(kept_.size()));
+  for (const auto& [key, index] : kept_) {
+    const std::vector<uint8_t> one = index->saved();
+    w.number(static_cast<uint32_t>(one.size()));
+    w.bytes(one);
+  }
+  return std::move(w).take();
+}
+
+void EntropyIndexes::add_saved(std::span<const uint8_t> bytes) {
+  ForeignBytes b(bytes, ByteOrder::kLittle, kWordsOfAll);
+  if (b.text(kMagicOfAll.size()) != kMagicOfAll)
+    b.fail("it does not begin as one of version " + std::to_string(kMagicOfAll.back()), 0);
+  std::vector<EntropyIndex> all;
+  for (uint64_t left = b.u64(); left > 0; --left) {
+    const size_t at = b.at();
+    const uint32_t size = b.u32();
+    try {
+      all.push_back(EntropyIndex::of_saved(b.bytes(size)));
+    } catch (const SampleError& e) {
+      b.fail(e.what(), at + sizeof size + static_cast<size_t>(std::max<int64_t>(e.offset, 0)));
+    }
+  }
+  if (b.left() > 0) b.fail(std::to_string(b.left()) + " bytes follow its end");
+  MutexLock lock(mutex_);
+  for (EntropyIndex& index : all) keep_one(std::move(index));
+}
+
+}  // namespace stoker
