@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ import pytest
 
 from helpers import assert_same, epoch, make, take
 from stoker import Pipeline, fn, types
-from stoker._sources import by_value
 from stoker.errors import GraphError, SourceError
 
 BATCH = 4
@@ -473,39 +471,3 @@ def test_a_pipeline_in_a_function_of_a_thread() -> None:
     for t in threads:
         t.join(120)
     assert results == [list(range(20))] * 2
-
-
-def test_functions_that_cannot_be_imported_go_by_value() -> None:
-    offset = 7
-
-    def inner(count: int) -> int:
-        return count if count == 0 else inner(count - 1) + 1  # refers to itself
-
-    def source(index: int, *, more: int = 1) -> Any:
-        return np.full((BATCH, 1), index + offset + inner(3) + more)
-
-    pipe = workers(source, method="spawn")
-    assert [pipe.run()[0].as_array()[0, 0] for _ in range(2)] == [11, 12]
-    assert by_value.pickle_by_value(source) is source
-    with pytest.raises(TypeError, match="expects a function, got a int"):
-        by_value.pickle_by_value(3)
-    again = pickle.loads(by_value.dumps(by_value.pickle_by_value(make_by_value)))
-    assert again is not make_by_value and again(2) == make_by_value(2)
-
-
-def make_by_value(times: int) -> list[float]:
-    return [np.sqrt(k) for k in range(times)]
-
-
-lock = threading.Lock()  # which cannot be pickled
-
-
-def test_attributes_are_not_taken_for_variables_of_the_module() -> None:
-    def read(door: Any) -> Any:
-        class Room:
-            depth = len([door.lock for _ in range(BATCH)])
-
-        return Room.depth, door.lock
-
-    again = pickle.loads(by_value.dumps(read))
-    assert again(SimpleNamespace(lock=3)) == (BATCH, 3)
