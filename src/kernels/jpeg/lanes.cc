@@ -1,0 +1,390 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/jpeg/lanes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+#include "kernels/jpeg/idct.h"
+#include "kernels/jpeg/zigzag.h"
+
+#include "kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/jpeg/lanes.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+// What all targets share.
+#ifndef STOKER_JPEG_LANES_ONCE
+#define STOKER_JPEG_LANES_ONCE
+namespace stoker::jpeg {
+constexpr uint64_t kNoLimit = ~uint64_t{0} >> 1;
+// Puts the entries of `missing` lanes, whose next bits the tables do not know.
+void find_missing(const Lanes& lanes, uint32_t missing, const uint64_t* bits,
+                  const uint64_t* position, const uint64_t* phase, uint64_t* entries);
+}  // namespace stoker::jpeg
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace stoker::jpeg {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET <= HWY_AVX3
+using Longs = hn::Full512<uint64_t>;
+using Signed = hn::Full512<int64_t>;
+using Bytes = hn::Full512<uint8_t>;
+using Words = hn::Full512<uint16_t>;
+using Halves = hn::Full512<uint32_t>;
+using Long = hn::Vec<Longs>;
+using Mask = hn::Mask<Longs>;
+
+constexpr std::array<uint16_t, 64> kPlaces = [] {
+  std::array<uint16_t, 64> places{};
+  for (size_t k = 0; k < 64; ++k)
+    places[k] = static_cast<uint16_t>(kZigzag[k] / 8 * 8 * kBlocksInGroup + kZigzag[k] % 8);
+  return places;
+}();
+
+HWY_INLINE Long All(uint64_t v) { return hn::Set(Longs(), v); }
+HWY_INLINE Long FillBySign(Long v) {
+  return hn::BitCast(Longs(), hn::ShiftRight<63>(hn::BitCast(Signed(), v)));
+}
+// Of signed numbers.
+HWY_INLINE Mask IsAbove(Long v, int64_t limit) {
+  return hn::RebindMask(Longs(), hn::Gt(hn::BitCast(Signed(), v), hn::Set(Signed(), limit)));
+}
+HWY_INLINE uint32_t BitsOf(Mask m) { return static_cast<uint32_t>(m.raw); }
+
+// Loads the eight bytes of each lane's address. CPUs gather more slowly than this.
+template <class T>
+HWY_INLINE Long LoadLanes(const T* base, Long offsets) {
+  HWY_ALIGN uint64_t at[kLanes];
+  hn::Store(offsets, Longs(), at);
+  const volatile uint64_t* read = at;  // not taken out of the vector again
+  const auto two = [&](int lane) HWY_ATTR {
+    const auto low = _mm_load_sd(reinterpret_cast<const double*>(base + read[lane]));
+    return _mm_loadh_pd(low, reinterpret_cast<const double*>(base + read[lane + 1]));
+  };
+  const auto a = two(0), b = two(2), c = two(4), d = two(6);
+  const auto ab = _mm256_insertf128_pd(_mm256_castpd128_pd256(a), b, 1);
+  const auto cd = _mm256_insertf128_pd(_mm256_castpd128_pd256(c), d, 1);
+  return Long{_mm512_castpd_si512(_mm512_insertf64x4(_mm512_castpd256_pd512(ab), cd, 1))};
+}
+
+HWY_INLINE Long SwapBytes(Long v) {
+  alignas(16) static constexpr uint8_t kOrder[16] = {7,  6,  5,  4,  3,  2,  1, 0,
+                                                     15, 14, 13, 12, 11, 10, 9, 8};
+  return hn::BitCast(Longs(),
+                     hn::TableLookupBytes(hn::BitCast(Bytes(), v), hn::LoadDup128(Bytes(), kOrder)));
+}
+
+// An entry of each lane's phase. That of phase 0 is 0, and so are the upper bits.
+HWY_INLINE Long OfPhase(const uint16_t* table, Long phase) {
+  return Long{_mm512_permutexvar_epi16(phase.raw, _mm512_load_si512(table))};
+}
+HWY_INLINE Long OfPhase(const uint32_t* table, Long phase) {
+  return Long{_mm512_permutex2var_epi32(_mm512_load_si512(table), phase.raw,
+                                        _mm512_load_si512(table + 16))};
+}
+// Where the coefficients of positions lie; of those behind a block, the last.
+HWY_INLINE Long PlacesOf(Long position) {
+  const Long p = hn::Min(position, All(63));
+  return Long{_mm512_permutex2var_epi16(_mm512_load_si512(kPlaces.data()), p.raw,
+                                        _mm512_load_si512(kPlaces.data() + 32))};
+}
+
+// What a step found, to be stored while the next one loads.
+struct Found {
+  HWY_ALIGN uint64_t entries[kLanes];
+  HWY_ALIGN uint64_t values[kLanes];
+  HWY_ALIGN uint64_t first_at[kLanes];
+  HWY_ALIGN uint64_t second_at[kLanes];
+};
+HWY_INLINE void StoreFound(const Found& found, int16_t* to) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const volatile uint64_t *a = found.first_at + lane, *b = found.second_at + lane;
+    int8_t first;
+    int16_t second;
+    std::memcpy(&first, reinterpret_cast<const char*>(found.entries + lane) + 5, 1);
+    std::memcpy(&second, found.values + lane, 2);
+    to[*a] = first;
+    to[*b] = second;
+  }
+}
+
+class Run {
+ public:
+  HWY_INLINE explicit Run(Lanes& lanes)
+      : lanes_(lanes),
+        next_(Get(lanes.next)),
+        bits_(Get(lanes.bits)),
+        count_(Get(lanes.count)),
+        limit_(Get(lanes.limit)),
+        position_(Get(lanes.position)),
+        table_(Get(lanes.table)),
+        phase_(Get(lanes.phase)),
+        to_(Get(lanes.to)),
+        left_(Get(lanes.left)),
+        rested_(hn::Eq(phase_, hn::Zero(Longs()))) {}
+  HWY_INLINE void Keep() {
+    Put(next_, lanes_.next), Put(bits_, lanes_.bits), Put(count_, lanes_.count);
+    Put(position_, lanes_.position), Put(table_, lanes_.table), Put(phase_, lanes_.phase);
+    Put(to_, lanes_.to), Put(left_, lanes_.left), Put(limit_, lanes_.limit);
+  }
+
+  HWY_INLINE void Refill() {
+    const Long more = SwapBytes(LoadLanes(lanes_.data, next_));
+    bits_ = hn::Or(bits_, more >> count_);
+    next_ = hn::Add(next_, hn::ShiftRight<3>(hn::Sub(All(63), count_)));
+    count_ = hn::Or(count_, All(56));
+  }
+
+  HWY_INLINE void Step(Found& found) {
+    Long entry = LoadLanes(lanes_.entries, hn::Add(table_, hn::ShiftRight<64 - kPairBits>(bits_)));
+    const Mask missing = hn::Eq(entry, hn::Zero(Longs()));
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), missing))) entry = FindMissing(missing, entry);
+    const Long first = hn::Add(position_, hn::And(hn::ShiftRight<32>(entry), All(255)));
+    const Long second = hn::Add(position_, hn::ShiftRight<56>(entry));
+    const Long rest = bits_ << hn::And(hn::ShiftRight<8>(entry), All(63));
+    Symbols s{first, second, ValueOf(rest, hn::And(hn::ShiftRight<16>(entry), All(63))),
+              hn::And(entry, All(63))};
+    // Behind a block, but not by the symbol that ends it.
+    const Mask is_behind = hn::And(IsAbove(second, 63),
+                                   hn::Gt(hn::Sub(second, All(kEndOfBlock)), All(62)));
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), is_behind))) LookBehind(is_behind, entry, s);
+    bits_ = bits_ << s.used;
+    count_ = hn::Sub(count_, s.used);
+    hn::Store(entry, Longs(), found.entries);
+    hn::Store(s.value, Longs(), found.values);
+    hn::Store(hn::Add(to_, PlacesOf(s.first)), Longs(), found.first_at);
+    hn::Store(hn::Add(to_, PlacesOf(s.second)), Longs(), found.second_at);
+    EndBlocks(s.second);
+  }
+
+  // Whether a lane came to rest.
+  HWY_INLINE bool Stops() {
+    const Mask behind = hn::Gt(next_, limit_);
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), behind))) Rest(behind);
+    return !hn::AllTrue(Longs(), hn::Or(hn::Ne(phase_, hn::Zero(Longs())), rested_));
+  }
+  HWY_INLINE uint32_t AtRest() const { return BitsOf(hn::Eq(phase_, hn::Zero(Longs()))); }
+
+ private:
+  struct Symbols {
+    Long first, second, value, used;
+  };
+
+  static HWY_INLINE Long Get(const uint64_t* from) { return hn::Load(Longs(), from); }
+  static HWY_INLINE void Put(Long v, uint64_t* to) { hn::Store(v, Longs(), to); }
+
+  static HWY_INLINE Long ValueOf(Long bits, Long shift) {
+    const Long sign = hn::AndNot(bits, All(uint64_t{1} << 63));
+    const auto value = hn::BitCast(Signed(), hn::Or(hn::ShiftRight<1>(bits), sign)) >>
+                       hn::BitCast(Signed(), shift);
+    return hn::Add(hn::BitCast(Longs(), value), hn::ShiftRight<63>(sign));
+  }
+
+  // Goes on to the next block where a position is behind one.
+  HWY_INLINE void EndBlocks(Long position) {
+    const Long ends = FillBySign(hn::Sub(All(62), position));
+    const Long table = hn::IfVecThenElse(ends, OfPhase(lanes_.next_dc_table, phase_),
+                                         OfPhase(lanes_.ac_table, phase_));
+    const Long distance = hn::And(ends, OfPhase(lanes_.distance, phase_));
+    left_ = hn::Add(left_, ends);
+    const Mask goes_on = hn::Ne(left_, hn::Zero(Longs()));
+    const auto to = hn::Add(hn::BitCast(Halves(), to_), hn::BitCast(Halves(), distance));
+    to_ = hn::IfThenElseZero(goes_on, hn::BitCast(Longs(), to));
+    phase_ = hn::IfThenElseZero(
+        goes_on, hn::IfVecThenElse(ends, OfPhase(lanes_.next_phase, phase_), phase_));
+    table_ = hn::IfThenElseZero(goes_on, table);
+    position_ = hn::Or(position, ends);
+  }
+
+  HWY_NOINLINE Long FindMissing(Mask missing, Long entry) const {
+    HWY_ALIGN uint64_t bits[kLanes], positions[kLanes], phases[kLanes], entries[kLanes];
+    Put(bits_, bits), Put(position_, positions), Put(phase_, phases), Put(entry, entries);
+    find_missing(lanes_, BitsOf(missing), bits, positions, phases, entries);
+    return Get(entries);
+  }
+
+  // The second symbol is of the next block, or the block is none.
+  HWY_NOINLINE void LookBehind(Mask is_behind, Long entry, Symbols& s) {
+    const Mask is_next = hn::And(is_behind, hn::Eq(s.first, All(63)));
+    const auto value = hn::ShiftRight<56>(hn::BitCast(Signed(), hn::ShiftLeft<16>(entry)));
+    s.used = hn::IfThenElse(is_next, hn::And(hn::ShiftRight<48>(entry), All(63)), s.used);
+    s.second = hn::IfThenElse(is_next, s.first, s.second);
+    s.value = hn::IfThenElse(is_next, hn::BitCast(Longs(), value), s.value);
+    // It was counted as a block, which is the last one of its lane.
+    const Mask is_bad = hn::AndNot(is_next, is_behind);
+    lanes_.bad |= BitsOf(is_bad);
+    left_ = hn::IfThenElse(is_bad, All(1), left_);
+  }
+  HWY_NOINLINE void Rest(Mask lanes) {
+    lanes_.bad |= BitsOf(lanes);
+    phase_ = hn::IfThenZeroElse(lanes, phase_);
+    table_ = hn::IfThenZeroElse(lanes, table_);
+    left_ = hn::IfThenZeroElse(lanes, left_);
+    to_ = hn::IfThenZeroElse(lanes, to_);
+    limit_ = hn::IfThenElse(lanes, All(kNoLimit), limit_);
+  }
+
+  Lanes& lanes_;
+  Long next_, bits_, count_, limit_, position_, table_, phase_, to_, left_;
+  Mask rested_;  // from the beginning
+};
+
+uint32_t RunLanes(Lanes& lanes) {
+  Run run(lanes);
+  Found found[2];
+  run.Refill();
+  run.Step(found[0]);
+  run.Step(found[1]);
+  StoreFound(found[0], lanes.coefficients);
+  while (!run.Stops()) {
+    run.Refill();
+    run.Step(found[0]);
+    StoreFound(found[1], lanes.coefficients);
+    run.Step(found[1]);
+    StoreFound(found[0], lanes.coefficients);
+  }
+  StoreFound(found[1], lanes.coefficients);
+  run.Keep();
+  const uint32_t stopped = lanes.running & run.AtRest();
+  lanes.running &= ~stopped;
+  return stopped;
+}
+bool HasLanes() { return true; }
+#else
+uint32_t RunLanes(Lanes&) { return 0; }
+bool HasLanes() { return false; }
+#endif
+
+}  // namespace HWY_NAMESPACE
+}  // namespace stoker::jpeg
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace stoker::jpeg {
+
+HWY_EXPORT(RunLanes);
+HWY_EXPORT(HasLanes);
+
+namespace {
+
+constexpr uint64_t kStart = ~uint64_t{0};  // the position before a DC coefficient
+
+// A DC symbol advances from there.
+uint64_t dc_entry(Single s) {
+  return Pair::of(Single::of(s.length(), s.size(), s.advance() + 1)).bits;
+}
+
+template <class Table, class Fill>
+uint16_t find_or_add(const Table* table, std::array<const void*, Lanes::kTables>& known, Fill fill) {
+  size_t at = 1;
+  while (known[at] && known[at] != table) ++at;
+  const auto offset = static_cast<uint16_t>(at << kPairBits);
+  if (!known[at]) known[at] = table, fill(offset);
+  return offset;
+}
+
+void add_tables(const McuBlock& block, std::array<const void*, Lanes::kTables>& known,
+                Lanes& lanes, uint16_t& dc, uint16_t& ac) {
+  dc = find_or_add(block.dc, known, [&](uint16_t offset) {
+    for (size_t i = 0; i < 1 << kPairBits; ++i) {
+      const Single s{block.dc->singles[i << (kSingleBits - kPairBits)]};
+      lanes.entries[offset + i] = s.bits && s.length() <= kPairBits ? dc_entry(s) : 0;
+    }
+  });
+  ac = find_or_add(block.ac, known, [&](uint16_t offset) {
+    std::memcpy(lanes.entries + offset, block.ac->pairs, sizeof block.ac->pairs);
+  });
+}
+
+// Where a block of MCU x lies.
+int64_t offset_of(const McuBlock& block, int64_t x, const int16_t* coefficients) {
+  const int64_t at = x * block.across + block.first;
+  return block.row - coefficients + at / kBlocksInGroup * kGroupSize + at % kBlocksInGroup * 8;
+}
+
+}  // namespace
+
+void find_missing(const Lanes& lanes, uint32_t missing, const uint64_t* bits,
+                  const uint64_t* position, const uint64_t* phase, uint64_t* entries) {
+  for (; missing; missing &= missing - 1) {
+    const int l = __builtin_ctz(missing);
+    if (position[l] == kStart) {
+      const DcTable& table = *lanes.dc[phase[l]];
+      Single s{table.singles[bits[l] >> (64 - kSingleBits)]};
+      entries[l] = dc_entry(s.bits ? s : find_symbol(table, bits[l]));
+    } else {
+      const AcTable& table = *lanes.ac[phase[l]];
+      Single s{table.singles[bits[l] >> (64 - kSingleBits)]};
+      entries[l] = Pair::of(s.bits ? s : find_symbol(table, bits[l])).bits;
+    }
+  }
+}
+
+bool can_use_lanes(const Mcu& mcu) {
+  return mcu.count <= kMostBlocksInLanes && HWY_DYNAMIC_DISPATCH(HasLanes)();
+}
+
+void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lanes& lanes) {
+  const auto blocks = static_cast<size_t>(mcu.count);
+  const size_t phases = kBlocksInGroup * blocks;
+  std::memset(&lanes, 0, offsetof(Lanes, entries));
+  std::fill_n(lanes.limit, kLanes, kNoLimit);
+  lanes.blocks = blocks;
+  lanes.data = data;
+  lanes.coefficients = coefficients;
+  lanes.first = static_cast<uint64_t>(offset_of(mcu.blocks[0], 0, coefficients));
+  std::fill_n(lanes.entries, 1 << kPairBits, Pair::of(Single::of(0, 0, 0)).bits);
+  std::array<const void*, Lanes::kTables> known = {};
+  uint16_t dc[kMostBlocksInLanes], ac[kMostBlocksInLanes];
+  for (size_t b = 0; b < blocks; ++b) add_tables(mcu.blocks[b], known, lanes, dc[b], ac[b]);
+  for (size_t i = 0; i < phases; ++i) {
+    const size_t b = i % blocks, next = (b + 1) % blocks;
+    const McuBlock &block = mcu.blocks[b], &then = mcu.blocks[next];
+    lanes.dc[i + 1] = block.dc;
+    lanes.ac[i + 1] = block.ac;
+    lanes.ac_table[i + 1] = ac[b];
+    lanes.next_dc_table[i + 1] = dc[next];
+    lanes.next_phase[i + 1] = static_cast<uint16_t>((i + 1) % phases + 1);
+    const auto x = static_cast<int64_t>(i / blocks);
+    lanes.distance[i + 1] = static_cast<uint32_t>(offset_of(then, x + (next == 0), coefficients) -
+                                                  offset_of(block, x, coefficients));
+  }
+}
+
+void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t count,
+                int64_t offset, Lanes& lanes) {
+  const uint32_t bit = uint32_t{1} << lane;
+  lanes.next[lane] = static_cast<uint64_t>(reader.next - lanes.data);
+  lanes.bits[lane] = reader.bits;
+  lanes.count[lane] = reader.count;
+  lanes.limit[lane] = static_cast<uint64_t>(limit - lanes.data);
+  lanes.position[lane] = kStart;
+  lanes.table[lane] = lanes.next_dc_table[kBlocksInGroup * lanes.blocks];  // of the first block
+  lanes.phase[lane] = 1;
+  lanes.to[lane] = static_cast<uint64_t>(static_cast<int64_t>(lanes.first) + offset);
+  lanes.left[lane] = static_cast<uint64_t>(count) * lanes.blocks;
+  lanes.running |= bit;
+  lanes.bad &= ~bit;
+}
+
+uint32_t run_lanes(Lanes& lanes) { return HWY_DYNAMIC_DISPATCH(RunLanes)(lanes); }
+
+void add_differences(const Mcu& mcu, int64_t begin, int64_t end) {
+  for (int64_t x = begin; x < end; ++x)
+    for (int b = 0; b < mcu.count; ++b) {
+      const McuBlock& block = mcu.blocks[b];
+      int16_t& at = block.row[offset_of(block, x, block.row)];
+      *block.predictor += at;
+      at = static_cast<int16_t>(*block.predictor);
+    }
+}
+
+}  // namespace stoker::jpeg
+#endif
