@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -21,9 +22,10 @@
 #define STOKER_JPEG_LANES_ONCE
 namespace stoker::jpeg {
 constexpr uint64_t kNoLimit = ~uint64_t{0} >> 1;
-// Puts the entries of `missing` lanes, whose next bits the tables do not know.
-void find_missing(const Lanes& lanes, uint32_t missing, const uint64_t* bits,
-                  const uint64_t* position, const uint64_t* phase, uint64_t* entries);
+constexpr uint32_t kPhaseQuad = 256;
+// Puts the entries that are 0, because the tables do not know the next bits.
+void find_missing(const Lanes& lanes, const uint64_t* bits, const uint64_t* position,
+                  const uint64_t* phase, uint64_t* entries);
 }  // namespace stoker::jpeg
 #endif
 
@@ -37,7 +39,6 @@ using Longs = hn::Full512<uint64_t>;
 using Signed = hn::Full512<int64_t>;
 using Bytes = hn::Full512<uint8_t>;
 using Words = hn::Full512<uint16_t>;
-using Halves = hn::Full512<uint32_t>;
 using Long = hn::Vec<Longs>;
 using Mask = hn::Mask<Longs>;
 
@@ -55,6 +56,10 @@ HWY_INLINE Long FillBySign(Long v) {
 // Of signed numbers.
 HWY_INLINE Mask IsAbove(Long v, int64_t limit) {
   return hn::RebindMask(Longs(), hn::Gt(hn::BitCast(Signed(), v), hn::Set(Signed(), limit)));
+}
+// Of positions: behind a block, but not by the symbol that ends it.
+HWY_INLINE Mask IsBehind(Long position) {
+  return hn::And(IsAbove(position, 63), hn::Gt(hn::Sub(position, All(kEndOfBlock)), All(62)));
 }
 HWY_INLINE uint32_t BitsOf(Mask m) { return static_cast<uint32_t>(m.raw); }
 
@@ -115,6 +120,34 @@ HWY_INLINE void StoreFound(const Found& found, int16_t* to) {
   }
 }
 
+struct Symbols {
+  Long first, second;  // positions
+  Long value, used;
+};
+
+// Not members, so that what they do not get stays in registers.
+HWY_NOINLINE Long FindMissing(const Lanes& lanes, Long entry, Long bits, Long position,
+                              Long phase) {
+  HWY_ALIGN uint64_t of_lane[4][kLanes];
+  hn::Store(entry, Longs(), of_lane[0]), hn::Store(bits, Longs(), of_lane[1]);
+  hn::Store(position, Longs(), of_lane[2]), hn::Store(phase, Longs(), of_lane[3]);
+  find_missing(lanes, of_lane[1], of_lane[2], of_lane[3], of_lane[0]);
+  return hn::Load(Longs(), of_lane[0]);
+}
+// Where a position is behind its block: the second symbol is of the next block, or the block is
+// none, and becomes the last one of its lane.
+HWY_NOINLINE void LookBehind(Long entry, Symbols& s, Long& left, uint32_t& bad) {
+  const Mask is_next = hn::Eq(s.first, All(63));
+  const Mask is_bad = hn::AndNot(is_next, IsBehind(s.second));
+  const auto value = hn::ShiftRight<56>(hn::BitCast(Signed(), hn::ShiftLeft<16>(entry)));
+  const Mask differs = hn::AndNot(hn::Eq(s.first, s.second), is_next);
+  s.used = hn::IfThenElse(differs, hn::And(hn::ShiftRight<48>(entry), All(63)), s.used);
+  s.second = hn::IfThenElse(differs, s.first, s.second);
+  s.value = hn::IfThenElse(differs, hn::BitCast(Longs(), value), s.value);
+  bad |= BitsOf(is_bad);
+  left = hn::IfThenElse(is_bad, All(1), left);
+}
+
 class Run {
  public:
   HWY_INLINE explicit Run(Lanes& lanes)
@@ -126,13 +159,14 @@ class Run {
         position_(Get(lanes.position)),
         table_(Get(lanes.table)),
         phase_(Get(lanes.phase)),
+        row_(Get(lanes.row)),
         to_(Get(lanes.to)),
         left_(Get(lanes.left)),
         rested_(hn::Eq(phase_, hn::Zero(Longs()))) {}
   HWY_INLINE void Keep() {
     Put(next_, lanes_.next), Put(bits_, lanes_.bits), Put(count_, lanes_.count);
     Put(position_, lanes_.position), Put(table_, lanes_.table), Put(phase_, lanes_.phase);
-    Put(to_, lanes_.to), Put(left_, lanes_.left), Put(limit_, lanes_.limit);
+    Put(row_, lanes_.row), Put(to_, lanes_.to), Put(left_, lanes_.left), Put(limit_, lanes_.limit);
   }
 
   HWY_INLINE void Refill() {
@@ -145,16 +179,18 @@ class Run {
   HWY_INLINE void Step(Found& found) {
     Long entry = LoadLanes(lanes_.entries, hn::Add(table_, hn::ShiftRight<64 - kPairBits>(bits_)));
     const Mask missing = hn::Eq(entry, hn::Zero(Longs()));
-    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), missing))) entry = FindMissing(missing, entry);
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), missing))) entry = FindMissing(lanes_, entry, bits_, position_, phase_);
     const Long first = hn::Add(position_, hn::And(hn::ShiftRight<32>(entry), All(255)));
     const Long second = hn::Add(position_, hn::ShiftRight<56>(entry));
     const Long rest = bits_ << hn::And(hn::ShiftRight<8>(entry), All(63));
     Symbols s{first, second, ValueOf(rest, hn::And(hn::ShiftRight<16>(entry), All(63))),
               hn::And(entry, All(63))};
-    // Behind a block, but not by the symbol that ends it.
-    const Mask is_behind = hn::And(IsAbove(second, 63),
-                                   hn::Gt(hn::Sub(second, All(kEndOfBlock)), All(62)));
-    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), is_behind))) LookBehind(is_behind, entry, s);
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), IsBehind(second)))) {
+      Symbols found_behind = s;
+      Long left = left_;
+      LookBehind(entry, found_behind, left, lanes_.bad);
+      s = found_behind, left_ = left;
+    }
     bits_ = bits_ << s.used;
     count_ = hn::Sub(count_, s.used);
     hn::Store(entry, Longs(), found.entries);
@@ -167,16 +203,20 @@ class Run {
   // Whether a lane came to rest.
   HWY_INLINE bool Stops() {
     const Mask behind = hn::Gt(next_, limit_);
-    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), behind))) Rest(behind);
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), behind))) {
+      lanes_.bad |= BitsOf(behind);
+      phase_ = hn::IfThenZeroElse(behind, phase_);
+      table_ = hn::IfThenZeroElse(behind, table_);
+      left_ = hn::IfThenZeroElse(behind, left_);
+      row_ = hn::IfThenZeroElse(behind, row_);
+      to_ = hn::IfThenZeroElse(behind, to_);
+      limit_ = hn::IfThenElse(behind, All(kNoLimit), limit_);
+    }
     return !hn::AllTrue(Longs(), hn::Or(hn::Ne(phase_, hn::Zero(Longs())), rested_));
   }
   HWY_INLINE uint32_t AtRest() const { return BitsOf(hn::Eq(phase_, hn::Zero(Longs()))); }
 
  private:
-  struct Symbols {
-    Long first, second, value, used;
-  };
-
   static HWY_INLINE Long Get(const uint64_t* from) { return hn::Load(Longs(), from); }
   static HWY_INLINE void Put(Long v, uint64_t* to) { hn::Store(v, Longs(), to); }
 
@@ -192,47 +232,20 @@ class Run {
     const Long ends = FillBySign(hn::Sub(All(62), position));
     const Long table = hn::IfVecThenElse(ends, OfPhase(lanes_.next_dc_table, phase_),
                                          OfPhase(lanes_.ac_table, phase_));
-    const Long distance = hn::And(ends, OfPhase(lanes_.distance, phase_));
     left_ = hn::Add(left_, ends);
     const Mask goes_on = hn::Ne(left_, hn::Zero(Longs()));
-    const auto to = hn::Add(hn::BitCast(Halves(), to_), hn::BitCast(Halves(), distance));
-    to_ = hn::IfThenElseZero(goes_on, hn::BitCast(Longs(), to));
     phase_ = hn::IfThenElseZero(
-        goes_on, hn::IfVecThenElse(ends, OfPhase(lanes_.next_phase, phase_), phase_));
+        goes_on, hn::Add(phase_, hn::And(ends, OfPhase(lanes_.phase_step, phase_))));
     table_ = hn::IfThenElseZero(goes_on, table);
+    row_ = hn::IfThenElseZero(goes_on, row_);
+    const Long groups = hn::And(phase_, All(~uint64_t{kPhaseQuad - 1}))
+                        << OfPhase(lanes_.group_shift, phase_);
+    to_ = hn::Add(row_, hn::Add(OfPhase(lanes_.place, phase_), groups));
     position_ = hn::Or(position, ends);
   }
 
-  HWY_NOINLINE Long FindMissing(Mask missing, Long entry) const {
-    HWY_ALIGN uint64_t bits[kLanes], positions[kLanes], phases[kLanes], entries[kLanes];
-    Put(bits_, bits), Put(position_, positions), Put(phase_, phases), Put(entry, entries);
-    find_missing(lanes_, BitsOf(missing), bits, positions, phases, entries);
-    return Get(entries);
-  }
-
-  // The second symbol is of the next block, or the block is none.
-  HWY_NOINLINE void LookBehind(Mask is_behind, Long entry, Symbols& s) {
-    const Mask is_next = hn::And(is_behind, hn::Eq(s.first, All(63)));
-    const auto value = hn::ShiftRight<56>(hn::BitCast(Signed(), hn::ShiftLeft<16>(entry)));
-    s.used = hn::IfThenElse(is_next, hn::And(hn::ShiftRight<48>(entry), All(63)), s.used);
-    s.second = hn::IfThenElse(is_next, s.first, s.second);
-    s.value = hn::IfThenElse(is_next, hn::BitCast(Longs(), value), s.value);
-    // It was counted as a block, which is the last one of its lane.
-    const Mask is_bad = hn::AndNot(is_next, is_behind);
-    lanes_.bad |= BitsOf(is_bad);
-    left_ = hn::IfThenElse(is_bad, All(1), left_);
-  }
-  HWY_NOINLINE void Rest(Mask lanes) {
-    lanes_.bad |= BitsOf(lanes);
-    phase_ = hn::IfThenZeroElse(lanes, phase_);
-    table_ = hn::IfThenZeroElse(lanes, table_);
-    left_ = hn::IfThenZeroElse(lanes, left_);
-    to_ = hn::IfThenZeroElse(lanes, to_);
-    limit_ = hn::IfThenElse(lanes, All(kNoLimit), limit_);
-  }
-
   Lanes& lanes_;
-  Long next_, bits_, count_, limit_, position_, table_, phase_, to_, left_;
+  Long next_, bits_, count_, limit_, position_, table_, phase_, row_, to_, left_;
   Mask rested_;  // from the beginning
 };
 
@@ -311,16 +324,17 @@ int64_t offset_of(const McuBlock& block, int64_t x, const int16_t* coefficients)
 
 }  // namespace
 
-void find_missing(const Lanes& lanes, uint32_t missing, const uint64_t* bits,
-                  const uint64_t* position, const uint64_t* phase, uint64_t* entries) {
-  for (; missing; missing &= missing - 1) {
-    const int l = __builtin_ctz(missing);
+void find_missing(const Lanes& lanes, const uint64_t* bits, const uint64_t* position,
+                  const uint64_t* phase, uint64_t* entries) {
+  for (int l = 0; l < kLanes; ++l) {
+    if (entries[l] != 0) continue;
+    const uint64_t p = phase[l] % Lanes::kPhases;
     if (position[l] == kStart) {
-      const DcTable& table = *lanes.dc[phase[l]];
+      const DcTable& table = *lanes.dc[p];
       Single s{table.singles[bits[l] >> (64 - kSingleBits)]};
       entries[l] = dc_entry(s.bits ? s : find_symbol(table, bits[l]));
     } else {
-      const AcTable& table = *lanes.ac[phase[l]];
+      const AcTable& table = *lanes.ac[p];
       Single s{table.singles[bits[l] >> (64 - kSingleBits)]};
       entries[l] = Pair::of(s.bits ? s : find_symbol(table, bits[l])).bits;
     }
@@ -339,22 +353,23 @@ void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lane
   lanes.blocks = blocks;
   lanes.data = data;
   lanes.coefficients = coefficients;
-  lanes.first = static_cast<uint64_t>(offset_of(mcu.blocks[0], 0, coefficients));
   std::fill_n(lanes.entries, 1 << kPairBits, Pair::of(Single::of(0, 0, 0)).bits);
   std::array<const void*, Lanes::kTables> known = {};
   uint16_t dc[kMostBlocksInLanes], ac[kMostBlocksInLanes];
   for (size_t b = 0; b < blocks; ++b) add_tables(mcu.blocks[b], known, lanes, dc[b], ac[b]);
   for (size_t i = 0; i < phases; ++i) {
-    const size_t b = i % blocks, next = (b + 1) % blocks;
-    const McuBlock &block = mcu.blocks[b], &then = mcu.blocks[next];
+    const size_t b = i % blocks;
+    const McuBlock& block = mcu.blocks[b];
     lanes.dc[i + 1] = block.dc;
     lanes.ac[i + 1] = block.ac;
     lanes.ac_table[i + 1] = ac[b];
-    lanes.next_dc_table[i + 1] = dc[next];
-    lanes.next_phase[i + 1] = static_cast<uint16_t>((i + 1) % phases + 1);
-    const auto x = static_cast<int64_t>(i / blocks);
-    lanes.distance[i + 1] = static_cast<uint32_t>(offset_of(then, x + (next == 0), coefficients) -
-                                                  offset_of(block, x, coefficients));
+    lanes.next_dc_table[i + 1] = dc[(b + 1) % blocks];
+    lanes.phase_step[i + 1] =
+        static_cast<uint16_t>(i + 1 < phases ? 1 : kPhaseQuad - phases + 1);
+    lanes.place[i + 1] =
+        static_cast<uint32_t>(offset_of(block, static_cast<int64_t>(i / blocks), coefficients));
+    lanes.group_shift[i + 1] =
+        static_cast<uint16_t>(std::countr_zero(static_cast<uint64_t>(block.across)));
   }
 }
 
@@ -368,7 +383,8 @@ void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t
   lanes.position[lane] = kStart;
   lanes.table[lane] = lanes.next_dc_table[kBlocksInGroup * lanes.blocks];  // of the first block
   lanes.phase[lane] = 1;
-  lanes.to[lane] = static_cast<uint64_t>(static_cast<int64_t>(lanes.first) + offset);
+  lanes.to[lane] = static_cast<uint64_t>(offset) + lanes.place[1];
+  lanes.row[lane] = static_cast<uint64_t>(offset);
   lanes.left[lane] = static_cast<uint64_t>(count) * lanes.blocks;
   lanes.running |= bit;
   lanes.bad &= ~bit;

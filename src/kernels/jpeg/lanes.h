@@ -32,18 +32,20 @@ struct Lanes {
   alignas(64) uint64_t next[kLanes], bits[kLanes], count[kLanes];  // as of BitReader
   uint64_t limit[kLanes];  // of `next`
   uint64_t position[kLanes], table[kLanes], phase[kLanes];
-  uint64_t to[kLanes];  // where the block begins
+  uint64_t row[kLanes], to[kLanes];  // where the row and the block begin
   uint64_t left[kLanes];  // blocks to be read
   uint32_t running, bad;  // lanes as bits
 
   // By the phase. Tables are offsets of `entries`.
-  alignas(64) uint16_t ac_table[kPhases], next_dc_table[kPhases], next_phase[kPhases];
-  alignas(64) uint32_t distance[kPhases];  // to the next block
+  alignas(64) uint16_t ac_table[kPhases];
+  alignas(64) uint16_t next_dc_table[kPhases];
+  alignas(64) uint16_t phase_step[kPhases];
+  alignas(64) uint16_t group_shift[kPhases];
+  alignas(64) uint32_t place[kPhases];  // of the block in a row
   const DcTable* dc[kPhases];
   const AcTable* ac[kPhases];
 
   uint64_t blocks;  // of an MCU
-  uint64_t first;  // block
   const uint8_t* data;
   int16_t* coefficients;
   alignas(64) uint64_t entries[kTables << kPairBits];
