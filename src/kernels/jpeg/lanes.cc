@@ -21,6 +21,8 @@
 #ifndef STOKER_JPEG_LANES_ONCE
 #define STOKER_JPEG_LANES_ONCE
 namespace stoker::jpeg {
+constexpr int kFirstByte = 5;
+constexpr uint64_t kStart = ~uint64_t{0};  // the position before a DC coefficient
 constexpr uint64_t kNoLimit = ~uint64_t{0} >> 1;
 constexpr uint32_t kPhaseQuad = 256;
 // Puts the entries that are 0, because the tables do not know the next bits.
@@ -53,14 +55,8 @@ HWY_INLINE Long All(uint64_t v) { return hn::Set(Longs(), v); }
 HWY_INLINE Long FillBySign(Long v) {
   return hn::BitCast(Longs(), hn::ShiftRight<63>(hn::BitCast(Signed(), v)));
 }
-// Of signed numbers.
-HWY_INLINE Mask IsAbove(Long v, int64_t limit) {
-  return hn::RebindMask(Longs(), hn::Gt(hn::BitCast(Signed(), v), hn::Set(Signed(), limit)));
-}
 // Of positions: behind a block, but not by the symbol that ends it.
-HWY_INLINE Mask IsBehind(Long position) {
-  return hn::And(IsAbove(position, 63), hn::Gt(hn::Sub(position, All(kEndOfBlock)), All(62)));
-}
+HWY_INLINE Mask IsBehind(Long position) { return hn::TestBit(position, All(64)); }
 HWY_INLINE uint32_t BitsOf(Mask m) { return static_cast<uint32_t>(m.raw); }
 
 // Loads the eight bytes of each lane's address. CPUs gather more slowly than this.
@@ -101,6 +97,15 @@ HWY_INLINE Long PlacesOf(Long position) {
                                         _mm512_load_si512(kPlaces.data() + 32))};
 }
 
+// A byte of an entry, as a number.
+template <int kByte>
+HWY_INLINE Long ByteOf(Long entry) {
+  alignas(16) static constexpr uint8_t kOrder[16] = {
+      kByte, 255, 255, 255, 255, 255, 255, 255, kByte + 8, 255, 255, 255, 255, 255, 255, 255};
+  return hn::BitCast(Longs(), hn::TableLookupBytesOr0(hn::BitCast(Bytes(), entry),
+                                                      hn::LoadDup128(Bytes(), kOrder)));
+}
+
 // What a step found, to be stored while the next one loads.
 struct Found {
   HWY_ALIGN uint64_t entries[kLanes];
@@ -108,15 +113,14 @@ struct Found {
   HWY_ALIGN uint64_t first_at[kLanes];
   HWY_ALIGN uint64_t second_at[kLanes];
 };
+// Read as volatile, so that it is not taken out of vectors, one by one.
 HWY_INLINE void StoreFound(const Found& found, int16_t* to) {
+  const volatile int8_t* firsts = reinterpret_cast<const int8_t*>(found.entries) + kFirstByte;
+  const volatile int16_t* seconds = reinterpret_cast<const int16_t*>(found.values);
+  const volatile uint64_t *first_at = found.first_at, *second_at = found.second_at;
   for (int lane = 0; lane < kLanes; ++lane) {
-    const volatile uint64_t *a = found.first_at + lane, *b = found.second_at + lane;
-    int8_t first;
-    int16_t second;
-    std::memcpy(&first, reinterpret_cast<const char*>(found.entries + lane) + 5, 1);
-    std::memcpy(&second, found.values + lane, 2);
-    to[*a] = first;
-    to[*b] = second;
+    to[first_at[lane]] = firsts[8 * lane];
+    to[second_at[lane]] = seconds[4 * lane];
   }
 }
 
@@ -135,17 +139,16 @@ HWY_NOINLINE Long FindMissing(const Lanes& lanes, Long entry, Long bits, Long po
   return hn::Load(Longs(), of_lane[0]);
 }
 // Where a position is behind its block: the second symbol is of the next block, or the block is
-// none, and becomes the last one of its lane.
-HWY_NOINLINE void LookBehind(Long entry, Symbols& s, Long& left, uint32_t& bad) {
-  const Mask is_next = hn::Eq(s.first, All(63));
-  const Mask is_bad = hn::AndNot(is_next, IsBehind(s.second));
-  const auto value = hn::ShiftRight<56>(hn::BitCast(Signed(), hn::ShiftLeft<16>(entry)));
-  const Mask differs = hn::AndNot(hn::Eq(s.first, s.second), is_next);
-  s.used = hn::IfThenElse(differs, hn::And(hn::ShiftRight<48>(entry), All(63)), s.used);
-  s.second = hn::IfThenElse(differs, s.first, s.second);
-  s.value = hn::IfThenElse(differs, hn::BitCast(Longs(), value), s.value);
-  bad |= BitsOf(is_bad);
-  left = hn::IfThenElse(is_bad, All(1), left);
+// none. Returns the lanes of the latter.
+HWY_NOINLINE uint32_t LookBehind(Long entry, Symbols& s) {
+  const Mask is_behind = IsBehind(s.second);
+  const Mask is_next = hn::And(is_behind, hn::Eq(s.first, All(63)));
+  const auto value = hn::ShiftRight<56>(
+      hn::BitCast(Signed(), hn::ShiftLeft<56 - 8 * kFirstByte>(entry)));
+  s.used = hn::IfThenElse(is_next, ByteOf<6>(entry), s.used);
+  s.second = hn::IfThenElse(is_next, s.first, s.second);
+  s.value = hn::IfThenElse(is_next, hn::BitCast(Longs(), value), s.value);
+  return BitsOf(hn::AndNot(is_next, is_behind));
 }
 
 class Run {
@@ -177,19 +180,25 @@ class Run {
   }
 
   HWY_INLINE void Step(Found& found) {
+    // What follows if this step ends a block, and if not.
+    const Mask not_last = hn::Ne(left_, All(1));
+    const Long next_table = hn::IfThenElseZero(not_last, OfPhase(lanes_.next_dc_table, phase_));
+    const Long next_phase =
+        hn::IfThenElseZero(not_last, hn::Add(phase_, OfPhase(lanes_.phase_step, phase_)));
+    const Long next_position = hn::IfThenElseZero(not_last, All(kStart));
+    const Long ac_table = OfPhase(lanes_.ac_table, phase_);
+
     Long entry = LoadLanes(lanes_.entries, hn::Add(table_, hn::ShiftRight<64 - kPairBits>(bits_)));
     const Mask missing = hn::Eq(entry, hn::Zero(Longs()));
-    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), missing))) entry = FindMissing(lanes_, entry, bits_, position_, phase_);
-    const Long first = hn::Add(position_, hn::And(hn::ShiftRight<32>(entry), All(255)));
-    const Long second = hn::Add(position_, hn::ShiftRight<56>(entry));
-    const Long rest = bits_ << hn::And(hn::ShiftRight<8>(entry), All(63));
-    Symbols s{first, second, ValueOf(rest, hn::And(hn::ShiftRight<16>(entry), All(63))),
-              hn::And(entry, All(63))};
-    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), IsBehind(second)))) {
-      Symbols found_behind = s;
-      Long left = left_;
-      LookBehind(entry, found_behind, left, lanes_.bad);
-      s = found_behind, left_ = left;
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), missing)))
+      entry = FindMissing(lanes_, entry, bits_, position_, phase_);
+    Symbols s{hn::Add(position_, ByteOf<4>(entry)), hn::Add(position_, hn::ShiftRight<56>(entry)),
+              ValueOf(bits_ << ByteOf<1>(entry), ByteOf<2>(entry)), ByteOf<0>(entry)};
+    uint32_t bad = 0;
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), IsBehind(s.second)))) {
+      Symbols behind = s;
+      bad = LookBehind(entry, behind);
+      s = behind;
     }
     bits_ = bits_ << s.used;
     count_ = hn::Sub(count_, s.used);
@@ -197,21 +206,23 @@ class Run {
     hn::Store(s.value, Longs(), found.values);
     hn::Store(hn::Add(to_, PlacesOf(s.first)), Longs(), found.first_at);
     hn::Store(hn::Add(to_, PlacesOf(s.second)), Longs(), found.second_at);
-    EndBlocks(s.second);
+
+    const Long ends = FillBySign(hn::Sub(All(62), s.second));
+    left_ = hn::Add(left_, ends);
+    table_ = hn::IfVecThenElse(ends, next_table, ac_table);
+    phase_ = hn::IfVecThenElse(ends, next_phase, phase_);
+    position_ = hn::IfVecThenElse(ends, next_position, s.second);
+    if (HWY_UNLIKELY(bad != 0)) Rest(Mask{static_cast<decltype(Mask::raw)>(bad)});
+    row_ = hn::IfThenElseZero(hn::Ne(phase_, hn::Zero(Longs())), row_);
+    const Long groups = hn::And(phase_, All(~uint64_t{kPhaseQuad - 1}))
+                        << OfPhase(lanes_.group_shift, phase_);
+    to_ = hn::Add(row_, hn::Add(OfPhase(lanes_.place, phase_), groups));
   }
 
   // Whether a lane came to rest.
   HWY_INLINE bool Stops() {
     const Mask behind = hn::Gt(next_, limit_);
-    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), behind))) {
-      lanes_.bad |= BitsOf(behind);
-      phase_ = hn::IfThenZeroElse(behind, phase_);
-      table_ = hn::IfThenZeroElse(behind, table_);
-      left_ = hn::IfThenZeroElse(behind, left_);
-      row_ = hn::IfThenZeroElse(behind, row_);
-      to_ = hn::IfThenZeroElse(behind, to_);
-      limit_ = hn::IfThenElse(behind, All(kNoLimit), limit_);
-    }
+    if (HWY_UNLIKELY(!hn::AllFalse(Longs(), behind))) Rest(behind);
     return !hn::AllTrue(Longs(), hn::Or(hn::Ne(phase_, hn::Zero(Longs())), rested_));
   }
   HWY_INLINE uint32_t AtRest() const { return BitsOf(hn::Eq(phase_, hn::Zero(Longs()))); }
@@ -227,21 +238,15 @@ class Run {
     return hn::Add(hn::BitCast(Longs(), value), hn::ShiftRight<63>(sign));
   }
 
-  // Goes on to the next block where a position is behind one.
-  HWY_INLINE void EndBlocks(Long position) {
-    const Long ends = FillBySign(hn::Sub(All(62), position));
-    const Long table = hn::IfVecThenElse(ends, OfPhase(lanes_.next_dc_table, phase_),
-                                         OfPhase(lanes_.ac_table, phase_));
-    left_ = hn::Add(left_, ends);
-    const Mask goes_on = hn::Ne(left_, hn::Zero(Longs()));
-    phase_ = hn::IfThenElseZero(
-        goes_on, hn::Add(phase_, hn::And(ends, OfPhase(lanes_.phase_step, phase_))));
-    table_ = hn::IfThenElseZero(goes_on, table);
-    row_ = hn::IfThenElseZero(goes_on, row_);
-    const Long groups = hn::And(phase_, All(~uint64_t{kPhaseQuad - 1}))
-                        << OfPhase(lanes_.group_shift, phase_);
-    to_ = hn::Add(row_, hn::Add(OfPhase(lanes_.place, phase_), groups));
-    position_ = hn::Or(position, ends);
+  HWY_INLINE void Rest(Mask bad) {
+    lanes_.bad |= BitsOf(bad);
+    position_ = hn::IfThenZeroElse(bad, position_);
+    table_ = hn::IfThenZeroElse(bad, table_);
+    phase_ = hn::IfThenZeroElse(bad, phase_);
+    row_ = hn::IfThenZeroElse(bad, row_);
+    to_ = hn::IfThenZeroElse(bad, to_);
+    left_ = hn::IfThenZeroElse(bad, left_);
+    limit_ = hn::IfThenElse(bad, All(kNoLimit), limit_);
   }
 
   Lanes& lanes_;
@@ -287,9 +292,13 @@ HWY_EXPORT(HasLanes);
 
 namespace {
 
-constexpr uint64_t kStart = ~uint64_t{0};  // the position before a DC coefficient
-
-// A DC symbol advances from there.
+// What ends a block advances by one more here, so that one bit tells whether a position is behind
+// its block.
+uint64_t ac_entry(uint64_t pair) {
+  return pair + (uint64_t{Pair{pair}.advance() >= kEndOfBlock} << 56) +
+         (uint64_t{Pair{pair}.first_advance() >= kEndOfBlock} << 32);
+}
+// A DC symbol advances from before the block.
 uint64_t dc_entry(Single s) {
   return Pair::of(Single::of(s.length(), s.size(), s.advance() + 1)).bits;
 }
@@ -312,7 +321,8 @@ void add_tables(const McuBlock& block, std::array<const void*, Lanes::kTables>& 
     }
   });
   ac = find_or_add(block.ac, known, [&](uint16_t offset) {
-    std::memcpy(lanes.entries + offset, block.ac->pairs, sizeof block.ac->pairs);
+    for (size_t i = 0; i < 1 << kPairBits; ++i)
+      lanes.entries[offset + i] = ac_entry(block.ac->pairs[i]);
   });
 }
 
@@ -336,7 +346,7 @@ void find_missing(const Lanes& lanes, const uint64_t* bits, const uint64_t* posi
     } else {
       const AcTable& table = *lanes.ac[p];
       Single s{table.singles[bits[l] >> (64 - kSingleBits)]};
-      entries[l] = Pair::of(s.bits ? s : find_symbol(table, bits[l])).bits;
+      entries[l] = ac_entry(Pair::of(s.bits ? s : find_symbol(table, bits[l])).bits);
     }
   }
 }
