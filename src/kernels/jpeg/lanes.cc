@@ -352,7 +352,11 @@ void find_missing(const Lanes& lanes, const uint64_t* bits, const uint64_t* posi
 }
 
 bool can_use_lanes(const Mcu& mcu) {
-  return mcu.count <= kMostBlocksInLanes && HWY_DYNAMIC_DISPATCH(HasLanes)();
+  const auto fits = [](const McuBlock& b) {
+    return b.row && std::has_single_bit(static_cast<uint64_t>(b.across));
+  };
+  return mcu.count <= kMostBlocksInLanes && HWY_DYNAMIC_DISPATCH(HasLanes)() &&
+         std::all_of(mcu.blocks, mcu.blocks + mcu.count, fits);
 }
 
 void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lanes& lanes) {

@@ -5,16 +5,17 @@
 //
 // Note [Lanes]
 // Where the beginnings of rows are known, eight of them are read side by side, and no branch
-// depends on what they hold. A step looks up the next bits of each lane among `pairs`, as
-// read_mcus() does. The difference of a DC coefficient is a symbol as well, at position -1, which
-// advances to position 0. A lane has a phase: which block of which of four MCUs it is in. Four,
-// because coefficients lie in groups of four blocks (Note [Groups of blocks] of idct.h). Tables by
-// the phase say which code a block has, and how far behind it the next one lies. At phase 0 a lane
-// rests: it looks up kRest, which takes no bits and advances by nothing.
+// depends on what they hold. A step looks up the next bits of each lane among pairs of symbols, as
+// read_mcus() does. The difference of a DC coefficient is a symbol as well: it leads from the
+// position before the block to position 0. A lane has a phase, which is the block in four MCUs
+// where it is; four, because coefficients lie in groups of four blocks (Note [Groups of blocks] of
+// idct.h). Tables by the phase say which codes a block has and where it lies. The number of such
+// fours that are behind the lane is in the upper bits of its phase.
 //
-// A lane rests behind its last block, at bits that are no block, and behind its limit. A step takes
-// no more than 27 bits, and limits are compared every two steps. So kLaneSlack readable bytes
-// behind the limit are enough.
+// A lane rests at phase 0: behind its last block, at bits that are no block, and behind its limit.
+// Its symbols then take no bits, and it writes to the first block of all coefficients. A step takes
+// 27 bits at most and limits are compared every two steps, so that kLaneSlack readable bytes behind
+// a limit suffice.
 #pragma once
 #include <cstdint>
 
@@ -23,6 +24,7 @@
 namespace stoker::jpeg {
 
 inline constexpr int kLanes = 8, kMostBlocksInLanes = 6;
+inline constexpr int64_t kMostMcusInLanes = 1024;  // of a row
 inline constexpr int64_t kLaneSlack = 16;
 
 struct Lanes {
@@ -59,13 +61,14 @@ struct Lanes {
 // Whether this CPU has lanes, and MCUs are such that they can read them.
 bool can_use_lanes(const Mcu& mcu);
 
-// Makes all lanes rest. A block of `mcu` says by its `row`, which lies in `coefficients`, where the
-// first of several rows of MCUs has it. It is never null. `predictor` is not used.
-// Requires: can_use_lanes(mcu); the tables outlive `lanes`.
+// Makes all lanes rest. A block of `mcu` says by its `row`, which is never null, where the first of
+// several rows of MCUs has it. These lie in `coefficients`, behind a group that belongs to no row.
+// `predictor` is not used. Requires: can_use_lanes(mcu); the tables outlive `lanes`; kLaneSlack
+// bytes of `data` are readable.
 void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lanes& lanes);
 
 // Makes a resting lane read MCUs [0, count) to `offset` behind the places that `mcu` has; all is
-// zero there. Requires: count > 0; reader.next lies in `data`; kLaneSlack bytes behind `limit` are
+// zero there. Requires: 0 < count <= kMostMcusInLanes; reader.next lies in `data`; kLaneSlack bytes behind `limit` are
 // readable.
 void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t count,
                 int64_t offset, Lanes& lanes);
