@@ -14,11 +14,11 @@ namespace stoker {
 namespace {
 
 // A reader may be so far behind the end of the data without having used what follows it.
-constexpr int64_t kAhead = 8;
-constexpr int64_t kZeros = kAhead + jpeg::kLaneSlack;
+constexpr int64_t kLaneAhead = 8;
+constexpr int64_t kLaneZeros = kLaneAhead + jpeg::kLaneSlack;
 // No picture needs more for a block, on average over a row: it would be more than it has without
 // any compression.
-constexpr int64_t kMostBytesOfBlock = 96;
+constexpr int64_t kMostBytesOfLaneBlock = 96;
 // With fewer rows, too many lanes rest.
 constexpr int64_t kFewestRows = jpeg::kLanes;
 
@@ -43,8 +43,8 @@ LaneRows::LaneRows(std::span<const uint8_t> bytes, const PlainFrame& frame, cons
                    int64_t end, Arena& scratch)
     : bytes_(bytes), f_(frame), end_(end), lanes_(scratch.array<jpeg::Lanes>(1)), at_(frame.data) {
   make_mcu(mcu);
-  const int64_t most = mcu.count * f_.mcus_across() * kMostBytesOfBlock;
-  data_size_ = std::min(most, static_cast<int64_t>(bytes.size())) + jpeg::kUnstuffSlack + kZeros;
+  const int64_t most = mcu.count * f_.mcus_across() * kMostBytesOfLaneBlock;
+  data_size_ = std::min(most, static_cast<int64_t>(bytes.size())) + jpeg::kUnstuffSlack + kLaneZeros;
   data_ = scratch.array<uint8_t>(static_cast<size_t>(jpeg::kLanes * data_size_));
   coefficients_ =
       scratch.array<int16_t>(static_cast<size_t>(jpeg::kGroupSize + kSlots * row_size_));
@@ -102,19 +102,19 @@ bool LaneRows::start(int lane) {
   if (started_ == end_ || started_ == read_ + kSlots) return true;
   if (started_ > 0 && !pass_marker()) return false;
   uint8_t* const data = data_ + lane * data_size_;
-  const int64_t room = data_size_ - jpeg::kUnstuffSlack - kZeros;
+  const int64_t room = data_size_ - jpeg::kUnstuffSlack - kLaneZeros;
   const jpeg::Unstuffed got = jpeg::unstuff(
       bytes_.data() + at_, static_cast<int64_t>(bytes_.size() - at_), data, room);
   if (got.written >= room) return false;
   at_ += static_cast<size_t>(got.read);
-  std::memset(data + got.written, 0, kZeros);
+  std::memset(data + got.written, 0, kLaneZeros);
   const auto l = static_cast<size_t>(lane);
   written_[l] = got.written;
   row_of_[l] = started_;
   const int64_t offset = started_ % kSlots * row_size_;
   std::memset(coefficients_ + jpeg::kGroupSize + offset, 0,
               static_cast<size_t>(row_size_) * sizeof *coefficients_);
-  jpeg::start_lane(lane, jpeg::bits_at(data, 0), data + got.written + kAhead, f_.mcus_across(),
+  jpeg::start_lane(lane, jpeg::bits_at(data, 0), data + got.written + kLaneAhead, f_.mcus_across(),
                    offset, *lanes_);
   running_ |= uint32_t{1} << lane;
   ++started_;
