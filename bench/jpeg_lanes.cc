@@ -41,8 +41,8 @@ class Picture {
   explicit Picture(const std::vector<uint8_t>& file, const PlainFrame& frame) : f_(frame) {
     data_.resize(file.size() + jpeg::kUnstuffSlack + jpeg::kMostBytesOfMcu + 8);
     const auto size = static_cast<int64_t>(file.size() - f_.data);
-    limit_ = data_.data() + 8 +
-             jpeg::unstuff(file.data() + f_.data, size, data_.data(), size).written;
+    limit_ =
+        data_.data() + 8 + jpeg::unstuff(file.data() + f_.data, size, data_.data(), size).written;
     for (int c = 0; c < f_.count; ++c) add_component(c);
     rows_.resize(static_cast<size_t>(f_.mcus_down() * row_size_));
     coefficients_.resize(static_cast<size_t>(jpeg::kGroupSize + jpeg::kLanes * row_size_));

@@ -44,7 +44,8 @@ LaneRows::LaneRows(std::span<const uint8_t> bytes, const PlainFrame& frame, cons
     : bytes_(bytes), f_(frame), end_(end), lanes_(scratch.array<jpeg::Lanes>(1)), at_(frame.data) {
   make_mcu(mcu);
   const int64_t most = mcu.count * f_.mcus_across() * kMostBytesOfLaneBlock;
-  data_size_ = std::min(most, static_cast<int64_t>(bytes.size())) + jpeg::kUnstuffSlack + kLaneZeros;
+  data_size_ =
+      std::min(most, static_cast<int64_t>(bytes.size())) + jpeg::kUnstuffSlack + kLaneZeros;
   data_ = scratch.array<uint8_t>(static_cast<size_t>(jpeg::kLanes * data_size_));
   coefficients_ =
       scratch.array<int16_t>(static_cast<size_t>(jpeg::kGroupSize + kSlots * row_size_));
@@ -73,8 +74,7 @@ void LaneRows::make_mcu(const jpeg::Mcu& mcu) {
 // Makes `mcu_` that of a row.
 void LaneRows::place(int64_t row) {
   for (int b = 0; b < mcu_.count; ++b)
-    mcu_.blocks[b].row =
-        coefficients_ + places_[static_cast<size_t>(b)] + row % kSlots * row_size_;
+    mcu_.blocks[b].row = coefficients_ + places_[static_cast<size_t>(b)] + row % kSlots * row_size_;
 }
 
 const int16_t* LaneRows::blocks(int component, int row) const {
@@ -103,8 +103,8 @@ bool LaneRows::start(int lane) {
   if (started_ > 0 && !pass_marker()) return false;
   uint8_t* const data = data_ + lane * data_size_;
   const int64_t room = data_size_ - jpeg::kUnstuffSlack - kLaneZeros;
-  const jpeg::Unstuffed got = jpeg::unstuff(
-      bytes_.data() + at_, static_cast<int64_t>(bytes_.size() - at_), data, room);
+  const jpeg::Unstuffed got =
+      jpeg::unstuff(bytes_.data() + at_, static_cast<int64_t>(bytes_.size() - at_), data, room);
   if (got.written >= room) return false;
   at_ += static_cast<size_t>(got.read);
   std::memset(data + got.written, 0, kLaneZeros);

@@ -50,7 +50,8 @@ inline void put_value(Bits& to, int value, int size) {
   put(to, static_cast<uint32_t>(value < 0 ? value + (1 << size) - 1 : value), size);
 }
 
-inline void put_block(Bits& to, const Code& dc, const Code& ac, int difference, const Block& block) {
+inline void put_block(Bits& to, const Code& dc, const Code& ac, int difference,
+                      const Block& block) {
   dc.put_symbol(to, size_of(difference));
   put_value(to, difference, size_of(difference));
   int zeros = 0;

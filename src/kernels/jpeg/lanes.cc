@@ -21,10 +21,10 @@
 #ifndef STOKER_JPEG_LANES_ONCE
 #define STOKER_JPEG_LANES_ONCE
 namespace stoker::jpeg {
-constexpr int kFirstByte = 5;
+constexpr int kFirstByte = 5;  // of a Pair: its first value
 constexpr uint64_t kStart = ~uint64_t{0};  // the position before a DC coefficient
 constexpr uint64_t kNoLimit = ~uint64_t{0} >> 1;
-constexpr uint32_t kPhaseQuad = 256;
+constexpr uint32_t kPhaseQuad = 256;  // what a phase has more, four MCUs further on
 // Puts the entries that are 0, because the tables do not know the next bits.
 void find_missing(const Lanes& lanes, const uint64_t* bits, const uint64_t* position,
                   const uint64_t* phase, uint64_t* entries);
@@ -40,7 +40,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Longs = hn::Full512<uint64_t>;
 using Signed = hn::Full512<int64_t>;
 using Bytes = hn::Full512<uint8_t>;
-using Words = hn::Full512<uint16_t>;
 using Long = hn::Vec<Longs>;
 using Mask = hn::Mask<Longs>;
 
@@ -78,8 +77,8 @@ HWY_INLINE Long LoadLanes(const T* base, Long offsets) {
 HWY_INLINE Long SwapBytes(Long v) {
   alignas(16) static constexpr uint8_t kOrder[16] = {7,  6,  5,  4,  3,  2,  1, 0,
                                                      15, 14, 13, 12, 11, 10, 9, 8};
-  return hn::BitCast(Longs(),
-                     hn::TableLookupBytes(hn::BitCast(Bytes(), v), hn::LoadDup128(Bytes(), kOrder)));
+  return hn::BitCast(
+      Longs(), hn::TableLookupBytes(hn::BitCast(Bytes(), v), hn::LoadDup128(Bytes(), kOrder)));
 }
 
 // An entry of each lane's phase. That of phase 0 is 0, and so are the upper bits.
@@ -97,11 +96,11 @@ HWY_INLINE Long PlacesOf(Long position) {
                                         _mm512_load_si512(kPlaces.data() + 32))};
 }
 
-// A byte of an entry, as a number.
+// A byte of an entry, as a number. What the bytes are, Pair says.
 template <int kByte>
 HWY_INLINE Long ByteOf(Long entry) {
-  alignas(16) static constexpr uint8_t kOrder[16] = {
-      kByte, 255, 255, 255, 255, 255, 255, 255, kByte + 8, 255, 255, 255, 255, 255, 255, 255};
+  alignas(16) static constexpr uint8_t kOrder[16] = {kByte,     255, 255, 255, 255, 255, 255, 255,
+                                                     kByte + 8, 255, 255, 255, 255, 255, 255, 255};
   return hn::BitCast(Longs(), hn::TableLookupBytesOr0(hn::BitCast(Bytes(), entry),
                                                       hn::LoadDup128(Bytes(), kOrder)));
 }
@@ -143,8 +142,8 @@ HWY_NOINLINE Long FindMissing(const Lanes& lanes, Long entry, Long bits, Long po
 HWY_NOINLINE uint32_t LookBehind(Long entry, Symbols& s) {
   const Mask is_behind = IsBehind(s.second);
   const Mask is_next = hn::And(is_behind, hn::Eq(s.first, All(63)));
-  const auto value = hn::ShiftRight<56>(
-      hn::BitCast(Signed(), hn::ShiftLeft<56 - 8 * kFirstByte>(entry)));
+  const auto value =
+      hn::ShiftRight<56>(hn::BitCast(Signed(), hn::ShiftLeft<56 - 8 * kFirstByte>(entry)));
   s.used = hn::IfThenElse(is_next, ByteOf<6>(entry), s.used);
   s.second = hn::IfThenElse(is_next, s.first, s.second);
   s.value = hn::IfThenElse(is_next, hn::BitCast(Longs(), value), s.value);
@@ -304,7 +303,8 @@ uint64_t dc_entry(Single s) {
 }
 
 template <class Table, class Fill>
-uint16_t find_or_add(const Table* table, std::array<const void*, Lanes::kTables>& known, Fill fill) {
+uint16_t find_or_add(const Table* table, std::array<const void*, Lanes::kTables>& known,
+                     Fill fill) {
   size_t at = 1;
   while (known[at] && known[at] != table) ++at;
   const auto offset = static_cast<uint16_t>(at << kPairBits);
@@ -312,8 +312,8 @@ uint16_t find_or_add(const Table* table, std::array<const void*, Lanes::kTables>
   return offset;
 }
 
-void add_tables(const McuBlock& block, std::array<const void*, Lanes::kTables>& known,
-                Lanes& lanes, uint16_t& dc, uint16_t& ac) {
+void add_tables(const McuBlock& block, std::array<const void*, Lanes::kTables>& known, Lanes& lanes,
+                uint16_t& dc, uint16_t& ac) {
   dc = find_or_add(block.dc, known, [&](uint16_t offset) {
     for (size_t i = 0; i < 1 << kPairBits; ++i) {
       const Single s{block.dc->singles[i << (kSingleBits - kPairBits)]};
@@ -378,8 +378,7 @@ void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lane
     lanes.ac[i + 1] = block.ac;
     lanes.ac_table[i + 1] = ac[b];
     lanes.next_dc_table[i + 1] = dc[(b + 1) % blocks];
-    lanes.phase_step[i + 1] =
-        static_cast<uint16_t>(i + 1 < phases ? 1 : kPhaseQuad - phases + 1);
+    lanes.phase_step[i + 1] = static_cast<uint16_t>(i + 1 < phases ? 1 : kPhaseQuad - phases + 1);
     lanes.place[i + 1] =
         static_cast<uint32_t>(offset_of(block, static_cast<int64_t>(i / blocks), coefficients));
     lanes.group_shift[i + 1] =

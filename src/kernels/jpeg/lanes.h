@@ -13,9 +13,9 @@
 // fours that are behind the lane is in the upper bits of its phase.
 //
 // A lane rests at phase 0: behind its last block, at bits that are no block, and behind its limit.
-// Its symbols then take no bits, and it writes to the first block of all coefficients. A step takes
-// 27 bits at most and limits are compared every two steps, so that kLaneSlack readable bytes behind
-// a limit suffice.
+// Its symbols then take no bits, and it writes to the first block of all coefficients. Two steps
+// take less than 8 bytes, then limits are compared, and a lane that rests loads what it holds once
+// more: kLaneSlack readable bytes behind a limit suffice.
 #pragma once
 #include <cstdint>
 
@@ -25,7 +25,7 @@ namespace stoker::jpeg {
 
 inline constexpr int kLanes = 8, kMostBlocksInLanes = 6;
 inline constexpr int64_t kMostMcusInLanes = 1024;  // of a row
-inline constexpr int64_t kLaneSlack = 16;
+inline constexpr int64_t kLaneSlack = 24;
 
 struct Lanes {
   static constexpr int kPhases = 32, kTables = 1 + 2 * 4;
@@ -61,7 +61,7 @@ struct Lanes {
 // Whether this CPU has lanes, and MCUs are such that they can read them.
 bool can_use_lanes(const Mcu& mcu);
 
-// Makes all lanes rest. A block of `mcu` says by its `row`, which is never null, where the first of
+// Makes all lanes rest. A block of `mcu` says by its `row`, which is not null, where the first of
 // several rows of MCUs has it. These lie in `coefficients`, behind a group that belongs to no row.
 // `predictor` is not used. Requires: can_use_lanes(mcu); the tables outlive `lanes`; kLaneSlack
 // bytes of `data` are readable.

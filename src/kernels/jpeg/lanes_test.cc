@@ -26,12 +26,18 @@ struct Sampling {
   std::vector<std::array<int64_t, 2>> components;
 };
 const std::vector<Sampling> kSamplings = {
-    {{{1, 1}}},                 {{{1, 1}, {1, 1}, {1, 1}}}, {{{2, 1}, {1, 1}, {1, 1}}},
-    {{{1, 2}, {1, 1}, {1, 1}}}, {{{2, 2}, {1, 1}, {1, 1}}}, {{{4, 1}, {1, 1}, {1, 1}}},
-    {{{1, 1}, {2, 2}, {1, 1}}}, {{{2, 1}, {2, 1}, {2, 1}}},
+    {{{1, 1}}},
+    {{{1, 1}, {1, 1}, {1, 1}}},
+    {{{2, 1}, {1, 1}, {1, 1}}},
+    {{{1, 2}, {1, 1}, {1, 1}}},
+    {{{2, 2}, {1, 1}, {1, 1}}},
+    {{{4, 1}, {1, 1}, {1, 1}}},
+    {{{1, 1}, {2, 2}, {1, 1}}},
+    {{{2, 1}, {2, 1}, {2, 1}}},
 };
 
-// What became of a row: whether it was read to its end, within its data, and how many bits are left.
+// What became of a row: whether it was read to its end, within its data, and how many bits are
+// left.
 struct Outcome {
   bool is_whole = false;
   int64_t left = 0;
@@ -112,8 +118,8 @@ class Picture {
       for (int lane = 0; lane < jpeg::kLanes; ++lane) {
         if ((stopped >> lane & 1) == 0) continue;
         jpeg::add_differences(place(lane * size_), 0, mcus_);
-        all[row_of[lane]] = outcome(lanes->is_good(lane), rows_[row_of[lane]],
-                                    lanes->reader(lane), lane * size_);
+        all[row_of[lane]] =
+            outcome(lanes->is_good(lane), rows_[row_of[lane]], lanes->reader(lane), lane * size_);
         ++done;
         start(lane);
       }
