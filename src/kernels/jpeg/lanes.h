@@ -68,8 +68,8 @@ bool can_use_lanes(const Mcu& mcu);
 void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lanes& lanes);
 
 // Makes a resting lane read MCUs [0, count) to `offset` behind the places that `mcu` has; all is
-// zero there. Requires: 0 < count <= kMostMcusInLanes; reader.next lies in `data`; kLaneSlack bytes behind `limit` are
-// readable.
+// zero there. Requires: 0 < count <= kMostMcusInLanes; reader.next lies in `data`; kLaneSlack bytes
+// behind `limit` are readable.
 void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t count,
                 int64_t offset, Lanes& lanes);
 
