@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "codec/color.h"
 #include "codec/plain_jpeg/entropy_indexes.h"
 #include "codec/plain_jpeg/frame.h"
+#include "codec/plain_jpeg/lane_rows.h"
 #include "codec/plain_jpeg/rows.h"
 #include "codec/plain_jpeg/scan_reader.h"
 #include "kernels/jpeg/idct.h"
@@ -85,11 +87,16 @@ class PlainDecoder {
         known_rows_(index ? index->rows_read() : 0),
         scan_(image.bytes, frame, scratch),
         writer_(out, plan_.convert, channels(), scratch) {
+    const int64_t end = std::max(rows_.end, judged_);
+    const bool has_lanes = !index_ && LaneRows::can_read(f_, end);
+    if (has_lanes) columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
     make_planes(scratch);
     make_mcus(scratch);
+    if (has_lanes) lanes_.emplace(image.bytes, f_, skipped_, end, scratch);
   }
 
   bool decode() {
+    if (lanes_) return decode_in_lanes();
     // What the index knows to be undamaged is not read only to be judged.
     const int64_t end = std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0);
     scan_.start({.offset = f_.data});
@@ -136,6 +143,8 @@ class PlainDecoder {
   void pass_to(int64_t row, int64_t column);
   bool read(const jpeg::Mcu& mcu, int64_t row, Range columns, int64_t first);
   bool meet(int64_t row, int64_t column);
+  bool decode_in_lanes();
+  void keep_last_samples();
   bool decode_row(int64_t row);
   bool read_rest(int64_t row);
   bool decode_mcus(int64_t row, Range mcus);
@@ -155,6 +164,7 @@ class PlainDecoder {
   const int64_t known_rows_;  // of MCUs: the index knew from the beginning that they are undamaged
   bool has_wrong_index_ = false;
   ScanReader scan_;
+  std::optional<LaneRows> lanes_;
   RowWriter writer_;
   Plane planes_[3];
   int16_t* coefficients_ = nullptr;  // of all planes
@@ -260,11 +270,37 @@ bool PlainDecoder::meet(int64_t row, int64_t column) {
   return true;
 }
 
-bool PlainDecoder::decode_row(int64_t row) {
+// Reads all rows that are needed, many of them at once.
+bool PlainDecoder::decode_in_lanes() {
+  for (int64_t row = 0; row < std::max(rows_.end, judged_); ++row) {
+    const bool is_shown = row >= rows_.begin && row < rows_.end;
+    if (!lanes_->read_next(is_shown ? columns_.end : 0)) return false;
+    if (!is_shown) continue;
+    keep_last_samples();
+    for (int c = 0; c < f_.count; ++c) {
+      if (!needs(c)) continue;
+      const Plane& p = planes_[c];
+      const PlainFrame::Component& of = f_.components[c];
+      for (int r = 0; r < of.down; ++r)
+        if (!jpeg::inverse_transform(lanes_->blocks(c, r) + columns_.begin * of.across * 64,
+                                     groups(columns_.size() * of.across), of.quanta.data(),
+                                     p.samples + (8 * r + 1) * p.stride, p.stride))
+          return false;
+    }
+    write_rows(row);
+  }
+  return !judges_all_ || lanes_->is_at_end();
+}
+
+void PlainDecoder::keep_last_samples() {
   for (int c = 0; c < f_.count; ++c)
     if (const Plane& p = planes_[c]; needs(c))
       std::memcpy(p.samples, p.samples + 8 * f_.components[c].down * p.stride,
                   static_cast<size_t>(p.stride));
+}
+
+bool PlainDecoder::decode_row(int64_t row) {
+  keep_last_samples();
   pass_to(row, columns_.begin);
   if (!read(skipped_, row, {scan_.mcu() % f_.mcus_across(), columns_.begin}, 0)) return false;
   for (int64_t x = 0; x < columns_.size(); x += kMcusAtOnce)
