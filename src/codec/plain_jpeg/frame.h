@@ -8,9 +8,9 @@
 // with 8 bits, Huffman codes, one scan, and one component or three that hold Y, Cb, Cr or R, G, B.
 // It gives the bytes that libjpeg-turbo gives, in less time. Whatever is unusual in such a file, be
 // it damage or only bytes between two segments, it leaves to libjpeg-turbo, which decodes the file
-// from its beginning and decides what damage means: Note [Which warnings lose data] of codec/jpeg/reader.h. So
-// it must notice all that libjpeg-turbo would warn of, in all rows that are judged: Note [Judged
-// rows] there.
+// from its beginning and decides what damage means: Note [Which warnings lose data] of
+// codec/jpeg/reader.h. So it must notice all that libjpeg-turbo would warn of, in all rows that are
+// judged: Note [Judged rows] there.
 #pragma once
 #include <array>
 #include <cstddef>
