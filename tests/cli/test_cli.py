@@ -175,7 +175,7 @@ def test_ctrl_c(verb: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(stoker.index._KINDS, "tfrecord", (interrupted, True))
+    monkeypatch.setitem(stoker.index._KINDS, "tfrecord", (interrupted, True, ".idx"))
     monkeypatch.setattr(stoker.run, "_check", interrupted)
     (tmp_path / "script.py").touch()
     words = {"index": ["tfrecord"], "run": ["--check"]}
