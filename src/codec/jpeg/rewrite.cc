@@ -10,8 +10,8 @@
 #include "base/picture_formats.h"
 #include "codec/codec.h"
 #include "codec/jpeg/reader.h"
-#include "codec/jpeg/segments.h"
 #include "codec/jpeg/writer.h"
+#include "codec/plain_jpeg/segments.h"
 
 namespace stoker {
 namespace {

@@ -10,8 +10,8 @@
 #include <random>
 
 #include "codec/jpeg/maker_testing.h"
-#include "codec/jpeg/outcome_testing.h"
-#include "codec/jpeg/segments.h"
+#include "codec/plain_jpeg/outcome_testing.h"
+#include "codec/plain_jpeg/segments.h"
 #include "codec/testing.h"
 
 namespace stoker {
