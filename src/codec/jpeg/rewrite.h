@@ -8,10 +8,10 @@
 // row of MCUs: its data passes over the picture once, and each row can be found and read without
 // those above it. Our own decoder takes such files, if they have one component or three: Note
 // [Plain files] of codec/plain_jpeg/frame.h. Any other file becomes one if nothing is lost: the
-// same coefficients and quantisation tables; each APPn and COM segment byte for byte, on the same side
-// of the first scan, as those behind it do not tell of colours; and what follows the picture's end.
-// Only fill bytes, padding before markers and the arrangement of tables do not stay. A new file is
-// read back before it is given to anybody.
+// same coefficients and quantisation tables; each APPn and COM segment byte for byte, on the same
+// side of the first scan, as those behind it do not tell of colours; and what follows the picture's
+// end. Only fill bytes, padding before markers and the arrangement of tables do not stay. A new
+// file is read back before it is given to anybody.
 #pragma once
 #include <cstdint>
 #include <span>
