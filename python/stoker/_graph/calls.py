@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Protocol, cast
 
 from stoker import _core, launcher
 from stoker._describe.registry import Operator, Plain, operators, ports, settings_of_engine
@@ -26,8 +26,13 @@ from stoker._graph.unusable import refuse_unusable
 from stoker._messages import Place, shown, user_level, user_line
 from stoker.errors import GraphError, GraphTypeError
 
-Refuse = Callable[[str, type[GraphError]], NoReturn]  # raises the error with this text
 _DEVICES = ("cpu", "gpu", "mixed")
+
+
+class Refuse(Protocol):
+    """Raises the error with this text."""
+
+    def __call__(self, text: str, kind: type[GraphError] = GraphError, /) -> NoReturn: ...
 
 
 def add(
