@@ -228,7 +228,8 @@ def test_memory_is_reported_by_share(files: list[str], executor: str) -> None:
     held = pipe.run()
     memory = pipe.stats()["memory"]
     assert memory["limit"] == limit
-    assert sum(memory[share]["limit"] for share in ("batches", "scratch", "read_ahead")) == limit
+    shares = ("batches", "scratch", "read_ahead", "jpeg_indexes")
+    assert sum(memory[share]["limit"] for share in shares) == limit
     assert memory["batches"]["in_use"] >= len(held[0]) * 16 * 16 * 3
     assert memory["scratch"]["in_use"] > 0
     if executor == "simple":

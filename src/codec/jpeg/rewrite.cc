@@ -93,7 +93,7 @@ class Parts {
     for (int i = 0; i < segments_of_header_; ++i) late = late->next;
     std::vector<uint8_t> bytes =
         write_one_scan({reader_.decompressor(), arrays_, reader_.segments(), late}, scratch);
-    bytes.resize(bytes.size() - 2);  // the end marker
+    bytes.erase(bytes.end() - 2, bytes.end());  // the end marker
     for (const auto* s = late; s; s = s->next) {
       const unsigned size = s->data_length + 2;
       bytes.insert(bytes.end(),
