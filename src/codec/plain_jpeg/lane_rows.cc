@@ -124,7 +124,8 @@ bool LaneRows::start(int lane) {
 bool LaneRows::pass_marker() {
   const size_t begin = at_;
   while (at_ < bytes_.size() && bytes_[at_] == 0xFF) ++at_;
-  return at_ < bytes_.size() && at_ > begin && bytes_[at_++] == kRst0 + (started_ - 1) % 8;
+  if (at_ == bytes_.size() || at_ == begin) return false;
+  return bytes_[at_++] == kRst0 + (started_ - 1) % 8;
 }
 
 // Whether a lane read all of its row, and no more than the bits that fill a byte are left.
