@@ -43,7 +43,7 @@ using Bytes = hn::Full512<uint8_t>;
 using Long = hn::Vec<Longs>;
 using Mask = hn::Mask<Longs>;
 
-constexpr std::array<uint16_t, 64> kPlaces = [] {
+alignas(64) constexpr std::array<uint16_t, 64> kPlaces = [] {
   std::array<uint16_t, 64> places{};
   for (size_t k = 0; k < 64; ++k)
     places[k] = static_cast<uint16_t>(kZigzag[k] / 8 * 8 * kBlocksInGroup + kZigzag[k] % 8);
@@ -65,13 +65,15 @@ HWY_INLINE Long LoadLanes(const T* base, Long offsets) {
   hn::Store(offsets, Longs(), at);
   const volatile uint64_t* read = at;  // not taken out of the vector again
   const auto two = [&](int lane) HWY_ATTR {
-    const auto low = _mm_load_sd(reinterpret_cast<const double*>(base + read[lane]));
-    return _mm_loadh_pd(low, reinterpret_cast<const double*>(base + read[lane + 1]));
+    uint64_t upper;
+    std::memcpy(&upper, base + read[lane + 1], sizeof upper);
+    const auto lower = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(base + read[lane]));
+    return _mm_insert_epi64(lower, static_cast<long long>(upper), 1);
   };
   const auto a = two(0), b = two(2), c = two(4), d = two(6);
-  const auto ab = _mm256_insertf128_pd(_mm256_castpd128_pd256(a), b, 1);
-  const auto cd = _mm256_insertf128_pd(_mm256_castpd128_pd256(c), d, 1);
-  return Long{_mm512_castpd_si512(_mm512_insertf64x4(_mm512_castpd256_pd512(ab), cd, 1))};
+  const auto ab = _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+  const auto cd = _mm256_inserti128_si256(_mm256_castsi128_si256(c), d, 1);
+  return Long{_mm512_inserti64x4(_mm512_castsi256_si512(ab), cd, 1)};
 }
 
 HWY_INLINE Long SwapBytes(Long v) {
@@ -83,17 +85,17 @@ HWY_INLINE Long SwapBytes(Long v) {
 
 // An entry of each lane's phase. That of phase 0 is 0, and so are the upper bits.
 HWY_INLINE Long OfPhase(const uint16_t* table, Long phase) {
-  return Long{_mm512_permutexvar_epi16(phase.raw, _mm512_load_si512(table))};
+  return Long{_mm512_permutexvar_epi16(phase.raw, _mm512_loadu_si512(table))};
 }
 HWY_INLINE Long OfPhase(const uint32_t* table, Long phase) {
-  return Long{_mm512_permutex2var_epi32(_mm512_load_si512(table), phase.raw,
-                                        _mm512_load_si512(table + 16))};
+  return Long{_mm512_permutex2var_epi32(_mm512_loadu_si512(table), phase.raw,
+                                        _mm512_loadu_si512(table + 16))};
 }
 // Where the coefficients of positions lie; of those behind a block, the last.
 HWY_INLINE Long PlacesOf(Long position) {
   const Long p = hn::Min(position, All(63));
-  return Long{_mm512_permutex2var_epi16(_mm512_load_si512(kPlaces.data()), p.raw,
-                                        _mm512_load_si512(kPlaces.data() + 32))};
+  return Long{_mm512_permutex2var_epi16(_mm512_loadu_si512(kPlaces.data()), p.raw,
+                                        _mm512_loadu_si512(kPlaces.data() + 32))};
 }
 
 // A byte of an entry, as a number. What the bytes are, Pair says.
