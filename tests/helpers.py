@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -162,6 +163,30 @@ def run_script(
         env={**os.environ, **environment},
         check=False,
     )
+
+
+def interrupt_script(text: str) -> str:
+    """Sends Ctrl-C to Python code that has printed "waiting", and returns its standard error.
+
+    The code has to print "interrupted" then, and to end well. The minute only bounds a hang.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", text],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert out == "interrupted\n", err
+    assert process.returncode == 0, err
+    return err
 
 
 def cpus_of_workers(count: int) -> list[set[int]]:

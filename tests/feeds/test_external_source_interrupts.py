@@ -4,26 +4,20 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
+from helpers import interrupt_script
 from sources import PRELUDE, script
 
 
 @pytest.mark.parametrize("executor", ["pipelined", "simple"])
 @pytest.mark.parametrize("parallel", [False, True])
 def test_ctrl_c_while_a_source_is_slow(parallel: bool, executor: str) -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            PRELUDE
-            + textwrap.dedent(f"""
+    err = interrupt_script(
+        PRELUDE
+        + textwrap.dedent(f"""
             parent = os.getpid()
             def slow(i):
                 if i == 1:
@@ -36,21 +30,7 @@ def test_ctrl_c_while_a_source_is_slow(parallel: bool, executor: str) -> None:
             except KeyboardInterrupt:
                 print('interrupted', flush=True)
             """),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
     )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert out == "interrupted\n", err
-    assert process.returncode == 0, err
     assert err == ""
 
 

@@ -7,28 +7,21 @@ Time limits only bound a hang.
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import textwrap
 
 import pytest
 from calling import PRELUDE, script
 
-from helpers import run_script
+from helpers import interrupt_script, run_script
 
 EXECUTORS = ["pipelined", "simple"]
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_ctrl_c_while_a_function_blocks(executor: str) -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            PRELUDE
-            + textwrap.dedent(f"""
+    interrupt_script(
+        PRELUDE
+        + textwrap.dedent(f"""
             def slow(x):
                 if x[0] == 1:
                     print('waiting', flush=True)
@@ -40,21 +33,7 @@ def test_ctrl_c_while_a_function_blocks(executor: str) -> None:
             except KeyboardInterrupt:
                 print('interrupted', flush=True)
             """),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
     )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert out == "interrupted\n", err
-    assert process.returncode == 0, err
 
 
 def test_ctrl_c_loses_no_step() -> None:

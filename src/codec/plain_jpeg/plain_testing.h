@@ -4,6 +4,7 @@
 // For tests: plain files of every kind, and what may become of them.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <random>
 
 #include "codec/jpeg/maker_testing.h"
@@ -76,6 +77,25 @@ inline File mutated(std::mt19937& random, const File& f) {
     default: std::fill_n(place, std::min<long>(1 + random() % 20, g.end() - place), random());
   }
   return g;
+}
+
+struct Damaged {
+  File file;
+  DecodeOptions options;
+  Shape full;  // of the whole picture
+};
+
+// A damaged file and how to decode it; none if its header is bad or tells of a large picture.
+inline std::optional<Damaged> damaged(std::mt19937& random, const File& f) {
+  Damaged d = {.file = mutated(random, f), .options = random_options(random)};
+  d.options.tolerate_corrupt = random() % 8 == 0;
+  try {
+    d.full = shape_of(d.file, d.options);
+  } catch (const SampleError&) {
+    return std::nullopt;
+  }
+  if (d.full.volume() > 1 << 20) return std::nullopt;
+  return d;
 }
 
 }  // namespace stoker::test
