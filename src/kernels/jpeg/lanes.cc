@@ -388,19 +388,20 @@ void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lane
   }
 }
 
-void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t count,
+void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t begin, int64_t end,
                 int64_t offset, Lanes& lanes) {
   const uint32_t bit = uint32_t{1} << lane;
+  const uint64_t quads = static_cast<uint64_t>(begin / kBlocksInGroup) * kPhaseQuad;
   lanes.next[lane] = static_cast<uint64_t>(reader.next - lanes.data);
   lanes.bits[lane] = reader.bits;
   lanes.count[lane] = reader.count;
   lanes.limit[lane] = static_cast<uint64_t>(limit - lanes.data);
   lanes.position[lane] = kStart;
   lanes.table[lane] = lanes.next_dc_table[kBlocksInGroup * lanes.blocks];  // of the first block
-  lanes.phase[lane] = 1;
-  lanes.to[lane] = static_cast<uint64_t>(offset) + lanes.place[1];
+  lanes.phase[lane] = quads + 1;
+  lanes.to[lane] = static_cast<uint64_t>(offset) + lanes.place[1] + (quads << lanes.group_shift[1]);
   lanes.row[lane] = static_cast<uint64_t>(offset);
-  lanes.left[lane] = static_cast<uint64_t>(count) * lanes.blocks;
+  lanes.left[lane] = static_cast<uint64_t>(end - begin) * lanes.blocks;
   lanes.running |= bit;
   lanes.bad &= ~bit;
 }

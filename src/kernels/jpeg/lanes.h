@@ -67,10 +67,10 @@ bool can_use_lanes(const Mcu& mcu);
 // bytes of `data` are readable.
 void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lanes& lanes);
 
-// Makes a resting lane read MCUs [0, count) to `offset` behind the places that `mcu` has; all is
-// zero there. Requires: 0 < count <= kMostMcusInLanes; reader.next lies in `data`; kLaneSlack bytes
-// behind `limit` are readable.
-void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t count,
+// Makes a resting lane read MCUs [begin, end) to `offset` behind the places that `mcu` has; all is
+// zero there. Requires: begin < end <= kMostMcusInLanes; begin fills groups, as its remainder by
+// kBlocksInGroup is 0; reader.next lies in `data`; kLaneSlack bytes behind `limit` are readable.
+void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t begin, int64_t end,
                 int64_t offset, Lanes& lanes);
 
 // Reads until at least one lane comes to rest. Returns which did, as bits. Instead of a DC

@@ -106,7 +106,7 @@ class Picture {
     const auto start = [&](int lane) {
       if (next == rows_.size()) return;
       clear(lane * size_);
-      jpeg::start_lane(lane, reader_of(rows_[next]), limit_of(rows_[next]), mcus_, lane * size_,
+      jpeg::start_lane(lane, reader_of(rows_[next]), limit_of(rows_[next]), 0, mcus_, lane * size_,
                        *lanes);
       row_of[lane] = next++;
     };
