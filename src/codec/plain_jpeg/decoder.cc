@@ -95,10 +95,8 @@ class PlainDecoder {
   }
 
   bool decode() {
-    // What the index knows to be undamaged is not read only to be judged.
-    const int64_t end = std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0);
     scan_.start({.offset = f_.data});
-    for (int64_t row = first_row(); row < end; ++row) {
+    for (int64_t row = first_row(); row < end_row(); ++row) {
       if (row >= in_lanes_.row && row < in_lanes_.end_row) {
         if (!decode_row_in_lanes(row)) return false;
         continue;
@@ -143,6 +141,8 @@ class PlainDecoder {
   void make_planes(Arena& scratch);
   void make_mcus(Arena& scratch);
   int64_t first_row() const;
+  // What the index knows to be undamaged is not read only to be judged.
+  int64_t end_row() const { return std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0); }
   void pass_to(int64_t row, int64_t column);
   bool read(const jpeg::Mcu& mcu, int64_t row, Range columns, int64_t first);
   bool meet(int64_t row, int64_t column);
@@ -210,8 +210,10 @@ void PlainDecoder::make_planes(Arena& scratch) {
 }
 
 void PlainDecoder::make_mcus(Arena& scratch) {
-  const bool skips = columns_.size() < f_.mcus_across() || rows_.begin > 0 || rows_.end < judged_ ||
-                     !needs(f_.count - 1);
+  const bool all_in_lanes = in_lanes_.row <= first_row() && in_lanes_.end_row >= end_row();
+  const bool skips =
+      !all_in_lanes && (columns_.size() < f_.mcus_across() || rows_.begin > 0 ||
+                        rows_.end < judged_ || !needs(f_.count - 1));
   jpeg::DcTable* dc[4] = {};
   jpeg::AcTable* ac[4] = {};
   for (int c = 0; c < f_.count; ++c) {

@@ -22,7 +22,7 @@ constexpr int64_t kMostBytesOfLaneBlock = 96;
 // An MCU may end in the byte in which the next one begins, which may be FF with a 0 behind it.
 constexpr int64_t kBytesBehind = 2;
 // With fewer rows, too many lanes rest.
-constexpr int64_t kFewestRows = jpeg::kLanes;
+constexpr int64_t kFewestRows = 6;
 
 bool can_use_lanes(const PlainFrame& frame) {
   jpeg::Mcu mcu;
