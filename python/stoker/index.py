@@ -23,7 +23,6 @@ from stoker._command import status_of
 from stoker._replace import replace_with
 from stoker.errors import Error, SampleError
 
-
 # With more bytes of indexes, pipelines would thin them: EntropyIndexes.
 _MANY = 64 << 20
 

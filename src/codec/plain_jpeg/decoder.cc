@@ -88,7 +88,8 @@ class PlainDecoder {
         scan_(image.bytes, frame, scratch),
         writer_(out, plan_.convert, channels(), scratch) {
     in_lanes_ = find_lanes();
-    if (in_lanes_.rows() > 0) columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
+    if (in_lanes_.rows() > 0)
+      columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
     make_planes(scratch);
     make_mcus(scratch);
     if (in_lanes_.rows() > 0) lanes_.emplace(image.bytes, f_, skipped_, in_lanes_, index_, scratch);
@@ -211,9 +212,8 @@ void PlainDecoder::make_planes(Arena& scratch) {
 
 void PlainDecoder::make_mcus(Arena& scratch) {
   const bool all_in_lanes = in_lanes_.row <= first_row() && in_lanes_.end_row >= end_row();
-  const bool skips =
-      !all_in_lanes && (columns_.size() < f_.mcus_across() || rows_.begin > 0 ||
-                        rows_.end < judged_ || !needs(f_.count - 1));
+  const bool skips = !all_in_lanes && (columns_.size() < f_.mcus_across() || rows_.begin > 0 ||
+                                       rows_.end < judged_ || !needs(f_.count - 1));
   jpeg::DcTable* dc[4] = {};
   jpeg::AcTable* ac[4] = {};
   for (int c = 0; c < f_.count; ++c) {

@@ -16,10 +16,10 @@
 
 namespace stoker {
 
-// Keeps them in memory, up to a number of bytes. Where one finds no room, all are thinned, to places
-// for every 16 MCUs and then for each row: places for all files before more places for some. What
-// is kept is never dropped for another: epochs go over all files alike, so the newest is no more
-// wanted than the oldest.
+// Keeps them in memory, up to a number of bytes. Whenever one finds no room, all are thinned, to
+// places for every 16 MCUs and then for each row: places for all files before more places for some.
+// What is kept is never dropped for another: epochs go over all files alike, so the newest is no
+// more wanted than the oldest.
 class EntropyIndexes {
  public:
   // What pipelines begin with.

@@ -30,8 +30,8 @@ inline std::optional<EntropyIndex> built(const File& f, int every = 0) {
 }
 
 // As Outcome, with what the indexes know.
-inline Outcome with(EntropyIndexes& indexes, const File& f, const Window& made, const Window& judged,
-             const DecodeOptions& o = {}) {
+inline Outcome with(EntropyIndexes& indexes, const File& f, const Window& made,
+                    const Window& judged, const DecodeOptions& o = {}) {
   File out(static_cast<size_t>(made.shape().volume()));
   Arena scratch;
   try {
@@ -51,7 +51,8 @@ inline Outcome with(EntropyIndexes& indexes, const File& f, const Window& w) {
 }
 
 // Whether our own decoder decodes the window by itself.
-inline bool is_ours(EntropyIndexes& indexes, const File& f, const DecodeOptions& o, const Window& w) {
+inline bool is_ours(EntropyIndexes& indexes, const File& f, const DecodeOptions& o,
+                    const Window& w) {
   EncodedImage image = peek(f, o);
   image.jpeg.indexes = &indexes;
   File out(static_cast<size_t>(w.shape().volume()));

@@ -114,8 +114,8 @@ std::vector<int64_t> places_used(const EntropyIndex& index, const PlainFrame& fr
   std::vector<int64_t> used;
   const int64_t first = w.begin[1] / frame.mcu_width(), last = (w.end[1] - 1) / frame.mcu_width();
   const int64_t middle = (first - first % index.every() + last + 1 + index.every()) / 2;
-  for (int64_t row = w.begin[0] / frame.mcu_height();
-       row <= (w.end[0] - 1) / frame.mcu_height(); ++row)
+  for (int64_t row = w.begin[0] / frame.mcu_height(); row <= (w.end[0] - 1) / frame.mcu_height();
+       ++row)
     for (const int64_t column : {first, middle}) used.push_back(index.number_of(row, column));
   return used;
 }

@@ -23,6 +23,8 @@ constexpr int64_t kMostBytesOfLaneBlock = 96;
 constexpr int64_t kBytesBehind = 2;
 // With fewer rows, too many lanes rest.
 constexpr int64_t kFewestRows = 6;
+// Whole rows at once are much memory: one vector of lanes, so that it stays in the CPU's caches.
+constexpr int kLanesByMarkers = jpeg::kLanesOfVector, kLanesByIndex = jpeg::kLanes;
 
 bool can_use_lanes(const PlainFrame& frame) {
   jpeg::Mcu mcu;
@@ -77,6 +79,7 @@ LaneRows::LaneRows(std::span<const uint8_t> bytes, const PlainFrame& frame, cons
       f_(frame),
       area_(area),
       index_(index),
+      used_(index ? kLanesByIndex : kLanesByMarkers),
       ends_{area.column, area.end_column, area.end_column},
       lanes_(scratch.array<jpeg::Lanes>(1)),
       at_(frame.data) {
@@ -87,7 +90,7 @@ LaneRows::LaneRows(std::span<const uint8_t> bytes, const PlainFrame& frame, cons
   }
   make_mcu(mcu);
   data_size_ = most_data() + jpeg::kUnstuffSlack + kLaneZeros;
-  data_ = scratch.array<uint8_t>(static_cast<size_t>(jpeg::kLanes * data_size_));
+  data_ = scratch.array<uint8_t>(static_cast<size_t>(used_ * data_size_));
   coefficients_ =
       scratch.array<int16_t>(static_cast<size_t>(jpeg::kGroupSize + kSlots * row_size_));
   place(0);
@@ -149,7 +152,7 @@ LaneRows::Stretch LaneRows::stretch(int64_t number) const {
 }
 
 bool LaneRows::read_next(int64_t mcus) {
-  for (int lane = 0; lane < jpeg::kLanes; ++lane)
+  for (int lane = 0; lane < used_; ++lane)
     if ((running_ >> lane & 1) == 0 && !start(lane)) return false;
   int64_t& done = done_[static_cast<size_t>(read_ % kSlots)];
   while (done < stretches_)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coefficients of rows of MCUs whose beginnings are known: eight of them are read at once (Note
-// [Lanes] of kernels/jpeg/lanes.h). One thread at a time.
+// The coefficients of rows of MCUs whose beginnings are known: many are read at once (Note [Lanes]
+// of kernels/jpeg/lanes.h). One thread at a time.
 //
 // Note [Stretches]
 // A lane reads one stretch after the other: MCUs of a row up to a place where another may begin.
@@ -95,6 +95,7 @@ class LaneRows {
   const PlainFrame& f_;
   const McuArea area_;
   const EntropyIndex* const index_;
+  const int used_;  // lanes
   int64_t stretches_ = 1;  // of a row
   std::array<int64_t, kMostStretches + 1> ends_ = {};  // columns between which they lie
   jpeg::Mcu mcu_;  // of the row that was read
