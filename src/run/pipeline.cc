@@ -72,7 +72,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
   if (policy.leaves_samples_out())
     s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
          "batch; on_error='drop' leaves such batches out, on_error='replace' keeps batches full";
-  if (!policy.goes_on())
+  if (!policy.continues())
     s += "\nThe next run() goes on behind this batch; on_error='skip', a setting of the pipeline, "
          "leaves such samples out";
   return s;
@@ -271,7 +271,7 @@ void Pipeline::note(const Outputs& out, bool is_dropped) {
     ++failures_;
     const bool is_batch = f.in_batch < 0;
     if (is_batch && !is_dropped) continue;  // it is raised, and no sample is to blame
-    if (quarantine_.empty() && settings().error_policy().goes_on())
+    if (quarantine_.empty() && settings().error_policy().continues())
       notice_ = "on_error='" + std::string(settings().error_policy().name()) + "':" + describe(f) +
                 "\nThis is said once; quarantine() lists all";
     const int64_t index = plan_->reader_count() ? f.index : 0;

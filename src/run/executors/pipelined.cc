@@ -162,8 +162,8 @@ ExecutorStats Pipelined::stats() const {
 void Pipelined::open_iterations() {
   opened_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return !admission_.is_opening(); });
   std::exception_ptr failure;
-  for (bool goes_on = true; goes_on;) {
-    goes_on = may_open() && open_next(failure);
+  for (bool try_again = true; try_again;) {
+    try_again = may_open() && open_next(failure);
     destroy_closed();
   }
   if (failure) std::rethrow_exception(failure);
@@ -189,10 +189,10 @@ bool Pipelined::open_next(std::exception_ptr& failure) {
   } catch (...) {
     failure = std::current_exception();
   }
-  const bool goes_on = admission_.end_opening(std::move(it), has_memory, failure != nullptr);
+  const bool try_again = admission_.end_opening(std::move(it), has_memory, failure != nullptr);
   opened_.notify_all();
   work_.notify_all();
-  return goes_on;
+  return try_again;
 }
 
 // Waits until the device is done with memory of steps that were handed out.
