@@ -306,7 +306,7 @@ class WebDataset final : public SampleStore {
     const bool is_compressed = magic[0] == 0x1f && magic[1] == 0x8b;
     Shard shard{path, is_compressed, table_of(file, is_compressed, index), 0};
     shard.sound = shard.table.size();
-    if (shard.table.damage() && !is_last_sound(shard)) --shard.sound;
+    if (shard.table.damage() && !is_last_intact(shard)) --shard.sound;
     begins_.push_back(size_);
     const int64_t all = shard.sound + shard.table.damage().has_value();
     if (wanted_.missing == MissingComponent::kSkip) {
@@ -340,11 +340,11 @@ class WebDataset final : public SampleStore {
 
   // What is behind an archive's damage is unknown. A sample stands for it, and for the last one
   // before it unless that one has all that is asked for.
-  bool is_last_sound(const Shard& shard) const {
+  bool is_last_intact(const Shard& shard) const {
     if (shard.sound == 0) return true;
     try {
       for (const Component& c : components(shard, shard.sound - 1))
-        if (!c || c->place.offset + c->place.size > shard.table.damage()->sound) return false;
+        if (!c || c->place.offset + c->place.size > shard.table.damage()->intact_size) return false;
     } catch (const SampleError&) {  // NOLINT(bugprone-empty-catch): its sample throws it again
     }
     return true;
