@@ -156,7 +156,8 @@ TapInterval taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* we
   // A sum near zero would give too large weights for fixed point. No usual filter comes near it.
   if (!(sum > 0 && size <= 2.9 * sum)) {
     weights[0] = 1;
-    return nearest(a, extent, o);
+    const int64_t p = std::clamp(nearest(a, extent, o).begin, r.begin, r.end - 1);
+    return {p, p + 1};
   }
   int64_t skip = 0;
   while (weights[skip] == 0) ++skip;
