@@ -31,8 +31,8 @@ _BORDER = Difference(
     r"INTERP_(CUBIC|LANCZOS3)|resize_[xyls]|size'",
 )
 _TABLES = Difference(
-    "The weights of INTERP_CUBIC and INTERP_LANCZOS3 are exact, while DALI interpolates in a table of them. Results of "
-    "floats differ by up to 0.2 % of the largest value.",
+    "The weights of INTERP_CUBIC and INTERP_LANCZOS3 are exact, while DALI interpolates in a table "
+    "of them. Results of floats differ by up to 0.2 % of the largest value.",
     r"float32\[.*INTERP_(CUBIC|LANCZOS3)",
 )
 _BGR = Difference("image_type BGR is heeded; DALI computes as for RGB.", "BGR")
