@@ -149,8 +149,8 @@ def test_shards_move_on_to_the_next_part(
         )
     sizes = [(s + 1) * count // shards - s * count // shards for s in range(shards)]
     turns = how in ("", "random_shuffle")
-    for epoch, of_shards in enumerate(zip(*parts, strict=True)):
-        turn = epoch if turns else 0
+    for number, of_shards in enumerate(zip(*parts, strict=True)):
+        turn = number if turns else 0
         assert [len(p) for p in of_shards] == [sizes[(s + turn) % shards] for s in range(shards)]
         assert sorted(x for p in of_shards for x in p) == list(range(count))
 
