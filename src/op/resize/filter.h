@@ -50,8 +50,7 @@ inline constexpr auto kFilterArguments = std::tuple{
         "ones. No effect on nearest neighbour."),
     arg(&FilterArguments::border, "border",
         "Where a filter reaches beyond the edge: leave that out, as Pillow does ('omit'), or take "
-        "the outermost pixel again ('clamp'). Under 'clamp', INTERP_GAUSSIAN also takes a pixel "
-        "exactly on the edge of the filter, so that it blurs a little where the size stays."),
+        "the outermost pixel again ('clamp')."),
 };
 
 // The axis whose output positions [0, out) cover the input interval [lo, hi); hi < lo mirrors.
