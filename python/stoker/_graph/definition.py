@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stoker import _core
 from stoker._describe.registry import Operator
@@ -14,6 +14,9 @@ from stoker._graph.source_group import SourceGroup
 from stoker._graph.user_function import UserFunction
 from stoker._messages import Place
 from stoker.errors import GraphError
+
+if TYPE_CHECKING:
+    from stoker._graph.node import DataNode
 
 OutputType = tuple[str, str, list[int]]  # dtype, layout, shape; -1: the extent is not known yet
 
@@ -38,6 +41,13 @@ class Manner:
     def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
         """The constant arguments of an operator, as the operator spells them."""
         return constants
+
+    def dtype_of(self, value: Any) -> str | None:
+        """The dtype of a value that becomes a node, where it is not the one that it has."""
+        return None
+
+    def added(self, nodes: Sequence[DataNode], constants: Mapping[str, Any]) -> None:
+        """Is told of an operator's outputs and of its arguments, as they were given."""
 
     def without_effect(self, what: str) -> None:
         """Is told of an argument that is accepted without effect. This one ignores it."""

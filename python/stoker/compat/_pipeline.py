@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,12 +18,15 @@ from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
 from stoker._settings.table import depth
 from stoker._settings.table import settings as pipeline_settings
+from stoker.compat._arguments import spelled
+from stoker.compat._enumerations import as_numbers, kind_of, mark, types_of_outputs
 from stoker.compat._gpu_tensors import as_list
 from stoker.compat._report import report
-from stoker.compat._types import to_dali_type, types_of_outputs
+from stoker.compat._types import to_dali_type
 from stoker.errors import GraphError, SourceError
 
 if TYPE_CHECKING:
+    from stoker._graph.node import DataNode
     from stoker._sources.worker_pool import WorkerPool
 
 
@@ -59,9 +62,14 @@ class _Established(Manner):
         return {"border": "clamp"} if omits else {}
 
     def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
-        """What is missing of a sample may be told in any capitals."""
-        told = constants.get("missing_component_behavior")
-        return constants | {"missing_component_behavior": told.lower()} if told else constants
+        return spelled(op, as_numbers(op["name"], constants))
+
+    def dtype_of(self, value: Any) -> str | None:
+        """Members of enumerations claim to be of a type that no tensor has."""
+        return kind_of(value)
+
+    def added(self, nodes: Sequence[DataNode], constants: Mapping[str, Any]) -> None:
+        mark(nodes, constants)
 
     def without_effect(self, what: str) -> None:
         report.ignore(what)
