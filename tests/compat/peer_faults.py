@@ -117,6 +117,8 @@ DEFINITIONS += [
     *(f"fn.resize(hwc, resize_x=3, interp_type={v})" for v in ("0", "0.0", "'0'", "77")),
     *(f"fn.cast(hwc, dtype={v})" for v in ("9", "'9'", "99")),
     "fn.color_space_conversion(hwc, image_type=0, output_type=1)",
+    # lists of numbers as outputs
+    *("[1, 2]", "(1, 2)", "[True, False]", "[1.5, 2.5]", "(1, [2, 3], 2.5)"),
     # empty lists
     *(
         f"fn.slice(hwc, {given})"

@@ -124,7 +124,9 @@ class Pipeline(pipeline.Pipeline):
         self._taking_outputs(super().set_outputs, *outputs)
 
     def _set_outputs_of(self, function: str, outputs: Any) -> None:
-        self._taking_outputs(super()._set_outputs_of, function, outputs)
+        # A list of numbers is one constant; a tuple of them, or a list of nodes, is several outputs.
+        is_one = isinstance(outputs, list) and outputs and all(map(_is_number, outputs))
+        self._taking_outputs(super()._set_outputs_of, function, [outputs] if is_one else outputs)
 
     def _taking_outputs(self, take: Callable[..., None], *given: Any) -> None:
         self._refused = None
@@ -175,10 +177,10 @@ class Pipeline(pipeline.Pipeline):
     def input_feed_count(self, input_name: str) -> int:
         """How often an input may be fed before the first ``run()``: once for each step ahead.
 
-        Raises ``KeyError`` if no ``fn.external_source`` without a source has this name.
+        Raises ``KeyError`` if no ``fn.external_source`` has this name.
         """
         self.build()
-        if not self._engine.inputs.is_fed_by_hand(input_name):
+        if not self._engine.inputs.has(input_name):
             raise KeyError(f"the pipeline has no input named '{input_name}'")
         return max(1, depth(self._settings))
 
@@ -255,6 +257,11 @@ class Pipeline(pipeline.Pipeline):
         return self._given("max_streams", -1)
 
     @property
+    def exec_dynamic(self) -> bool:
+        """The setting of this name, which has no effect; True unless it was given."""
+        return bool(self._given("exec_dynamic", True))
+
+    @property
     def default_cuda_stream_priority(self) -> int:
         """The setting of this name, which has no effect; 0 unless it was given."""
         return self._given("default_cuda_stream_priority", 0)
@@ -303,6 +310,10 @@ class Pipeline(pipeline.Pipeline):
 def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:
     """Does what ``stoker.pipeline_def`` does, with the pipelines of this module."""
     return decorated(definition, settings, Pipeline)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, Enum))
 
 
 def _refuse(problem: str) -> NoReturn:
