@@ -117,6 +117,14 @@ DEFINITIONS += [
     *(f"fn.resize(hwc, resize_x=3, interp_type={v})" for v in ("0", "0.0", "'0'", "77")),
     *(f"fn.cast(hwc, dtype={v})" for v in ("9", "'9'", "99")),
     "fn.color_space_conversion(hwc, image_type=0, output_type=1)",
+    # numbers out of range, and what does not matter
+    *(f"fn.flip(hwc, horizontal={v})" for v in (2, -1, 0.5)),
+    *(f"fn.crop(hwc, crop={given})" for given in ([0.5, 2], [-1, 2])),
+    "fn.reductions.sum(fn.jpeg_compression_distortion(hwc, quality=0))",
+    "fn.reductions.sum(fn.jpeg_compression_distortion(hwc, quality=200))",
+    "fn.resize(hwc, resize_x=5, roi_relative=True)",
+    "fn.resize(hwc, resize_x=5, roi_relative=True, roi_start=[0., 0.], roi_end=[1., 1.])",
+    *(f"fn.hue(hwc, hue=90., image_type=types.{kind})" for kind in ("RGB", "BGR", "GRAY")),
     # lists of numbers as outputs
     *("[1, 2]", "(1, 2)", "[True, False]", "[1.5, 2.5]", "(1, [2, 3], 2.5)"),
     # empty lists

@@ -60,7 +60,7 @@ def add(
     lead = op["kind"] == "read" and bool(given.pop("lead", False))
     _resolve_shards(op, given, place)
     constants, computed = _split(op, given, place)
-    spelled = definition.manner.spelled(op, constants)
+    spelled = definition.manner.spelled(op, constants, computed)
     _require_arguments(op, constants.keys() | computed.keys(), place)
     for ignored in given.keys() & set(op["ignored"]):
         definition.manner.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")

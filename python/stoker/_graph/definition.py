@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stoker import _core
@@ -38,8 +38,13 @@ class Manner:
         """The arguments of an operator that have another default than the operator's own."""
         return {}
 
-    def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
-        """The constant arguments of an operator, as the operator spells them."""
+    def spelled(
+        self, op: Operator, constants: dict[str, Any], computed: Collection[str]
+    ) -> dict[str, Any]:
+        """The constant arguments of an operator, as the operator spells them.
+
+        ``computed`` are the names of those that other nodes compute.
+        """
         return constants
 
     def dtype_of(self, value: Any) -> str | None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
@@ -20,16 +20,28 @@ _ANY_CAPITALS = {
 }
 # Empty lists of these are as good as none.
 _MAY_BE_EMPTY = ("fill_value", "fill_values")
+# Operators that take red for the first channel, whatever they are told.
+_RED_FIRST = ("color_twist", "hue", "saturation")
 
 
-def spelled(op: Operator, constants: dict[str, Plain]) -> dict[str, Plain]:
-    """The arguments as the operator spells them. What cannot be read stays as it is."""
+def spelled(
+    op: Operator, constants: dict[str, Plain], computed: Collection[str]
+) -> dict[str, Plain]:
+    """The arguments as the operator spells them. What cannot be read stays as it is.
+
+    ``computed`` are the names of those that other nodes compute.
+    """
     kinds = _kinds(op["name"])
-    return {
+    given = {
         name: _in_small_letters(op["name"], name, _read(kinds.get(name), value))
         for name, value in constants.items()
         if value != [] or name not in _MAY_BE_EMPTY
     }
+    if op["name"] in _RED_FIRST:
+        given.pop("image_type", None)
+    if "roi_start" not in {*given, *computed}:
+        given.pop("roi_relative", None)
+    return given
 
 
 def _in_small_letters(op: str, name: str, value: Any) -> Any:
@@ -41,7 +53,10 @@ def _in_small_letters(op: str, name: str, value: Any) -> Any:
 def _kinds(op: str) -> Mapping[str, Callable[[Any], Any]]:
     """How the values of an operator's arguments are read."""
     arguments = operators()[op]["arguments"]
-    return {a["name"]: _READ[a["type"]] for a in arguments if a["type"] in _READ}
+    kinds = {a["name"]: _READ[a["type"]] for a in arguments if a["type"] in _READ}
+    flags = [a["name"] for a in arguments if a["type"] == "int" and (a["low"], a["high"]) == (0, 1)]
+    kinds.update(dict.fromkeys(flags, _one(_flag)))
+    return {**kinds, **_OWN.get(op, {}), **(_CROP if "crop" in kinds else {})}
 
 
 def _read(read: Callable[[Any], Any] | None, value: Any) -> Any:
@@ -85,6 +100,21 @@ def _member(enumeration: type[DType | ImageType | InterpType]) -> Callable[[Any]
     return read
 
 
+def _flag(value: Any) -> int:
+    """Any other number than 0 is as 1."""
+    return int(int(value) != 0)
+
+
+def _extent(value: Any) -> float:
+    """Less than a pixel takes the whole axis."""
+    pixels = float(value)
+    return 0.0 if pixels < 1 else pixels
+
+
+def _quality(value: Any) -> int:
+    return min(max(int(value), 1), 100)
+
+
 _READ: dict[str, Callable[[Any], Any]] = {
     "bool": bool,
     "int": _one(int),
@@ -95,4 +125,8 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "ImageType": _member(ImageType),
     "InterpType": _member(InterpType),
     "Sequence[DType]": _each(_member(DType)),
+}
+_CROP = {"crop": _each(_extent)}
+_OWN: dict[str, dict[str, Callable[[Any], Any]]] = {
+    "jpeg_compression_distortion": {"quality": _one(_quality)},
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -61,8 +61,10 @@ class _Established(Manner):
         omits = any(a["name"] == "border" and "omit" in a["names"] for a in op["arguments"])
         return {"border": "clamp"} if omits else {}
 
-    def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
-        return spelled(op, as_numbers(op["name"], constants))
+    def spelled(
+        self, op: Operator, constants: dict[str, Any], computed: Collection[str]
+    ) -> dict[str, Any]:
+        return spelled(op, as_numbers(op["name"], constants), computed)
 
     def dtype_of(self, value: Any) -> str | None:
         """Members of enumerations claim to be of a type that no tensor has."""
