@@ -123,6 +123,8 @@ DEFINITIONS += [
     "fn.reductions.sum(fn.jpeg_compression_distortion(hwc, quality=0))",
     "fn.reductions.sum(fn.jpeg_compression_distortion(hwc, quality=200))",
     "fn.resize(hwc, resize_x=5, roi_relative=True)",
+    "fn.reshape(hwc, shape=[-1], src_dims=[1, 2])",
+    "fn.reshape(hwc, src_dims=[2, 0, 1])",
     "fn.resize(hwc, resize_x=5, roi_relative=True, roi_start=[0., 0.], roi_end=[1., 1.])",
     *(f"fn.hue(hwc, hue=90., image_type=types.{kind})" for kind in ("RGB", "BGR", "GRAY")),
     # lists of numbers as outputs

@@ -39,6 +39,8 @@ def spelled(
     }
     if op["name"] in _RED_FIRST:
         given.pop("image_type", None)
+    if op["name"] == "reshape" and "shape" in {*given, *computed}:
+        given.pop("src_dims", None)
     if "roi_start" not in {*given, *computed}:
         given.pop("roi_relative", None)
     return given
