@@ -109,7 +109,10 @@ DEFINITIONS += [
     "ops.DLTensorPythonFunction(lambda a: a, 1, 'cpu', False, True)(x)",
     "ops.Resize(3)(hwc)",
     # texts and other numbers as arguments
-    *(f"fn.one_hot(fn.constant(idata=[1]), num_classes={v})" for v in ("'3'", "3.7", "'3.7'", "'a'")),
+    *(
+        f"fn.one_hot(fn.constant(idata=[1]), num_classes={v})"
+        for v in ("'3'", "3.7", "'3.7'", "'a'")
+    ),
     *(f"fn.rotate(hwc, angle={v}, keep_size=True)" for v in ("'0'", "False", "'a'")),
     *(f"fn.reductions.sum(hwc, axes={v})" for v in ("'1'", "1.7", "['0', '1']", "['a']")),
     *(f"fn.crop_mirror_normalize(hwc, mean={v})" for v in ("'2'", "['1', 2]", "['a']")),
@@ -127,6 +130,9 @@ DEFINITIONS += [
     "fn.reshape(hwc, src_dims=[2, 0, 1])",
     "fn.resize(hwc, resize_x=5, roi_relative=True, roi_start=[0., 0.], roi_end=[1., 1.])",
     *(f"fn.hue(hwc, hue=90., image_type=types.{kind})" for kind in ("RGB", "BGR", "GRAY")),
+    # a constant as an index
+    "x[types.Constant(1)]",
+    "x[types.Constant(1.5)]",
     # lists of numbers as outputs
     *("[1, 2]", "(1, 2)", "[True, False]", "[1.5, 2.5]", "(1, [2, 3], 2.5)"),
     # empty lists

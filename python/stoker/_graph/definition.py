@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stoker import _core
 from stoker._describe.registry import Operator
@@ -14,9 +14,6 @@ from stoker._graph.source_group import SourceGroup
 from stoker._graph.user_function import UserFunction
 from stoker._messages import Place
 from stoker.errors import GraphError
-
-if TYPE_CHECKING:
-    from stoker._graph.node import DataNode
 
 OutputType = tuple[str, str, list[int]]  # dtype, layout, shape; -1: the extent is not known yet
 
@@ -51,7 +48,7 @@ class Manner:
         """The dtype of a value that becomes a node, where it is not the one that it has."""
         return None
 
-    def added(self, nodes: Sequence[DataNode], constants: Mapping[str, Any]) -> None:
+    def added(self, nodes: Sequence[Any], constants: Mapping[str, Any]) -> None:
         """Is told of an operator's outputs and of its arguments, as they were given."""
 
     def without_effect(self, what: str) -> None:

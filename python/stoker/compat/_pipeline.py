@@ -126,7 +126,7 @@ class Pipeline(pipeline.Pipeline):
         self._taking_outputs(super().set_outputs, *outputs)
 
     def _set_outputs_of(self, function: str, outputs: Any) -> None:
-        # A list of numbers is one constant; a tuple of them, or a list of nodes, is several outputs.
+        # A list of numbers is one constant; a tuple of them or a list of nodes is several outputs.
         is_one = isinstance(outputs, list) and outputs and all(map(_is_number, outputs))
         self._taking_outputs(super()._set_outputs_of, function, [outputs] if is_one else outputs)
 

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from stoker._describe.registry import Port, operators, ports
 from stoker.compat._report import names, report
 from stoker.compat._schema_arguments import Arguments
@@ -59,7 +57,7 @@ class OpSchema(Arguments):
         return self.AliasFor() if self.IsDeprecated() else ""
 
     def DeprecatedInVersion(self) -> str:
-        """"": no version is known."""
+        """An empty text: no version is known."""
         return ""
 
     def DeprecationMessage(self) -> str:

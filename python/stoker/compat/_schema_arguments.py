@@ -26,7 +26,11 @@ _TYPES = {
     "Sequence[int]": "_INT32_VEC",
     "Sequence[str]": "_STRING_VEC",
 }
-_ENUMERATIONS = {"DType": DType, "ImageType": ImageType, "InterpType": InterpType}
+_ENUMERATIONS: dict[str, type[DType | ImageType | InterpType]] = {
+    "DType": DType,
+    "ImageType": ImageType,
+    "InterpType": InterpType,
+}
 _OTHERS = {"bytes_per_sample_hint": [0], "preserve": False, "seed": -1}
 _KINDS: dict[type, str] = {bool: "bool", float: "float", int: "int", list: "Sequence[int]"}
 

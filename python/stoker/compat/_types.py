@@ -161,6 +161,11 @@ class ScalarConstant:
             return lambda: ScalarConstant(self.value, name)
         raise AttributeError(f"'ScalarConstant' object has no attribute '{name}'", name=name)
 
+    def __index__(self) -> int:
+        if isinstance(self.value, float):
+            raise TypeError(f"an index is a whole number, got {self.value!r}")
+        return int(self.value)
+
     def tolist(self) -> bool | int | float:
         """The number."""
         return self.value
@@ -218,7 +223,9 @@ def ConstantNode(  # noqa: N802 - the established name
     """
     _report_ignored(ignored)
     kind = dtype if isinstance(dtype, NotATensors) else None
-    node = types.Constant(value, dtype if kind is None else DType.INT32, shape, layout, device, name)
+    node = types.Constant(
+        value, dtype if kind is None else DType.INT32, shape, layout, device, name
+    )
     if kind is not None:
         mark([node], {"dtype": kind})
     return node
