@@ -132,7 +132,6 @@ DEFINITIONS += [
     *(f"fn.hue(hwc, hue=90., image_type=types.{kind})" for kind in ("RGB", "BGR", "GRAY")),
     # a constant as an index
     "x[types.Constant(1)]",
-    "x[types.Constant(1.5)]",
     # lists of numbers as outputs
     *("[1, 2]", "(1, 2)", "[True, False]", "[1.5, 2.5]", "(1, [2, 3], 2.5)"),
     # empty lists
