@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker import _core
@@ -35,9 +35,21 @@ class Manner:
         """The arguments of an operator that have another default than the operator's own."""
         return {}
 
-    def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
-        """The constant arguments of an operator, as the operator spells them."""
+    def spelled(
+        self, op: Operator, constants: dict[str, Any], computed: Collection[str]
+    ) -> dict[str, Any]:
+        """The constant arguments of an operator, as the operator spells them.
+
+        ``computed`` are the names of those that other nodes compute.
+        """
         return constants
+
+    def dtype_of(self, value: Any) -> str | None:
+        """The dtype of a value that becomes a node, where it is not the one that it has."""
+        return None
+
+    def added(self, nodes: Sequence[Any], constants: Mapping[str, Any]) -> None:
+        """Is told of an operator's outputs and of its arguments, as they were given."""
 
     def without_effect(self, what: str) -> None:
         """Is told of an argument that is accepted without effect. This one ignores it."""
