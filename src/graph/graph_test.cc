@@ -33,12 +33,12 @@ Graph example() {
 }
 
 TEST(Graph, ASeedOfItsOwnIsTheOnlyOne) {
-  const std::vector<CheckedNode> checked = check(example());
+  const std::vector<CheckedNode> checked = check(example()).nodes;
   EXPECT_TRUE(checked[1].has_own_seed);
   EXPECT_EQ(checked[1].seed(5), checked[1].seed(6));
   Graph named = example();
   named.nodes[1].key = "name:random.uniform/seed:4";
-  const std::vector<CheckedNode> other = check(named);
+  const std::vector<CheckedNode> other = check(named).nodes;
   EXPECT_FALSE(other[1].has_own_seed);
   EXPECT_EQ(other[1].seed(5), 5u);
 }
@@ -54,7 +54,7 @@ TEST(Graph, CompletesNamesKeysAndDefaults) {
 }
 
 TEST(Graph, ChecksTypesOfEveryEdge) {
-  const auto checked = check(example());
+  const auto checked = check(example()).nodes;
   EXPECT_EQ(checked[2].outputs[0].str(), "uint8 HWC (1, 1, 1)");
   EXPECT_EQ(checked[3].outputs[0].str(), "float32 HWC (1, 1, 1)");
 }

@@ -79,7 +79,7 @@ class GraphDrawer {
     n.guards = branches_;
     trial_.nodes.push_back(std::move(n));
     try {
-      checked_ = check(graph_of(trial_, {}, ""));
+      checked_ = check(graph_of(trial_, {}, "")).types;
       return true;
     } catch (const GraphError&) {
       trial_.nodes.pop_back();
@@ -131,7 +131,7 @@ class GraphDrawer {
     const auto values = [&](size_t begin, size_t end) {
       std::vector<Ref> list;
       for (size_t n = begin; n < end; ++n)
-        for (size_t k = 0; k < checked_[n].outputs.size(); ++k)
+        for (size_t k = 0; k < checked_[n].size(); ++k)
           list.push_back({static_cast<int>(n), static_cast<int>(k)});
       return list;
     };
@@ -159,8 +159,8 @@ class GraphDrawer {
   std::optional<Ref> draw_condition() {
     std::vector<Ref> numbers;
     for (size_t node = 0; node < checked_.size(); ++node)
-      for (size_t k = 0; k < checked_[node].outputs.size(); ++k)
-        if (checked_[node].outputs[k].shape.rank == 0 && is_made_here(node))
+      for (size_t k = 0; k < checked_[node].size(); ++k)
+        if (checked_[node][k][0].shape.rank == 0 && is_made_here(node))
           numbers.push_back({static_cast<int>(node), static_cast<int>(k)});
     if (!numbers.empty() && dice_.often(0.5)) return dice_.of(numbers);
     Node flip;
@@ -230,8 +230,8 @@ class GraphDrawer {
   Ref draw_input(const Port& port, bool first) {
     std::vector<Ref> fitting, all;
     for (size_t node = 0; node < checked_.size(); ++node)
-      for (size_t k = 0; k < checked_[node].outputs.size(); ++k) {
-        const TensorType& t = checked_[node].outputs[k];
+      for (size_t k = 0; k < checked_[node].size(); ++k) {
+        const TensorType& t = dice_.of(checked_[node][k]);
         const Ref r{static_cast<int>(node), static_cast<int>(k)};
         all.push_back(r);
         const bool unfolds = first && t.layout.str().starts_with('F') &&
@@ -328,7 +328,7 @@ class GraphDrawer {
     n.arguments.erase(a.name);
     if (!trial_.nodes.empty() && dice_.often(0.2)) {
       const int node = static_cast<int>(dice_.below(static_cast<int64_t>(checked_.size())));
-      const auto outputs = static_cast<int64_t>(checked_[static_cast<size_t>(node)].outputs.size());
+      const auto outputs = static_cast<int64_t>(checked_[static_cast<size_t>(node)].size());
       if (outputs > 0)
         return n.links.push_back({a.name, {node, static_cast<int>(dice_.below(outputs))}});
     }
@@ -407,7 +407,7 @@ class GraphDrawer {
   Dice& dice_;
   Trial& trial_;
   std::vector<const OperatorType*> types_;
-  std::vector<CheckedNode> checked_;
+  std::vector<std::vector<std::vector<TensorType>>> checked_;  // by node, by output
   std::vector<Guard> branches_;  // of the nodes that are added now
   double device_share_ = 0;
 };
