@@ -7,6 +7,7 @@
 #include "../function.h"
 #include "arrays.h"
 #include "op/case_testing.h"
+#include "op/meeting.h"
 #include "op/output_names.h"
 #include "values.h"
 
@@ -140,10 +141,13 @@ class GraphDrawer {
     std::vector<Ref> if_false = values(middle, end);
     for (const Ref& r : values(0, before)) if_false.push_back(r);
     if (if_true.empty() || if_false.empty()) return false;
+    const bool may_differ = dice_.often(0.3);
     for (int tries = 0; tries < 30; ++tries) {
       Node merge;
       merge.op = "merge";
-      merge.inputs = {dice_.of(if_true), dice_.of(if_false), condition};
+      const Ref one = dice_.of(if_true), other = dice_.of(if_false);
+      if (!may_differ && !may_meet(type_of(one), type_of(other))) continue;
+      merge.inputs = {one, other, condition};
       const auto is_on_device = [&](const std::optional<Ref>& r) {
         return trial_.nodes[static_cast<size_t>(r->node)].device != DeviceKind::kCpu;
       };
@@ -153,6 +157,10 @@ class GraphDrawer {
       if (add(merge) && dice_.often(0.6)) break;
     }
     return trial_.nodes.size() > end;
+  }
+
+  const TensorType& type_of(const Ref& r) const {
+    return checked_[static_cast<size_t>(r.node)][static_cast<size_t>(r.output)][0];
   }
 
   // One number for each sample that is often 0.
@@ -165,7 +173,7 @@ class GraphDrawer {
     if (!numbers.empty() && dice_.often(0.5)) return dice_.of(numbers);
     Node flip;
     flip.op = "random.coin_flip";
-    flip.arguments = {{"probability", dice_.of({0.0, 0.3, 0.5, 0.8, 1.0})}};
+    flip.arguments = {{"probability", dice_.of({0.0, 0.3, 0.5, 0.8, 0.97, 1.0})}};
     if (dice_.often(0.3)) flip.arguments["dtype"] = std::string("bool");
     if (dice_.often(device_share_ / 2)) flip.device = DeviceKind::kGpu;
     return add(flip) ? std::optional(last()) : std::nullopt;
