@@ -225,10 +225,9 @@ void bind_graph_class(nb::module_& m) {
       .def("set_outputs", &set_outputs)
       .def("outputs", &outputs_of)
       .def("check", &types,
-           "The (dtype, layout, shape) of every output of every node, as a list of those that it may "
-           "have; an unknown extent is -1.")
+           "For every output of every node the (dtype, layout, shape) it may have; -1: unknown.")
       .def("types_of", &types_of_output, nb::arg("node"), nb::arg("output"),
-           "The list of (dtype, layout, shape) of one output; later nodes are not checked.")
+           "The (dtype, layout, shape) that one output may have; later nodes are not checked.")
       .def("nodes", &nodes_of)
       .def("node", [](const Graph& g, int number) { return describe(g.nodes.at(number)); })
       .def("save", &save_graph, nb::arg("options"),

@@ -117,18 +117,17 @@ class GraphCheck {
     check_call(type, given);
     check_edges(type, given, [&](const Ref& r) { return has(r); });
     Node n = given;
+    n.given = static_cast<int>(at_);
     n.guards.clear();
     for (const Guard& g : given.guards) {
-      if (!has(g.condition))
-        throw GraphError("a condition expects an output of a node before it");
+      if (!has(g.condition)) throw GraphError("a condition expects an output of a node before it");
       n.guards.push_back({single(g.condition), g.when});
     }
     Reads reads;
     for (const auto& in : given.inputs)
       reads.inputs.push_back(in ? std::optional(tree(*in)) : std::nullopt);
     for (const ArgumentLink& link : given.links) reads.links.push_back(tree(link.from));
-    for (const Guard& g : n.guards)
-      reads.for_each([&](Tree& t) { t = restricted(t, g); });
+    for (const Guard& g : n.guards) reads.for_each([&](Tree& t) { t = restricted(t, g); });
     if (!type.is_merge) return make(n, reads);
     reads.inputs[2] = Tree{single(*given.inputs[2]), nullptr};
     return {merged(n, reads)};
@@ -228,8 +227,8 @@ class GraphCheck {
     const std::optional<bool> truth = out_.nodes[condition.node].truth;
     const bool is_one = !if_true.fork && !if_false.fork;
     const bool is_needed = is_needed_[at_];
-    if (is_one && (truth || !is_needed ||
-                   may_meet(type_of(if_true.value), type_of(if_false.value))))
+    if (is_one &&
+        (truth || !is_needed || may_meet(type_of(if_true.value), type_of(if_false.value))))
       return add(n, reads)[0];
     check_merge(n, reads);
     if (truth || !is_needed) return on_device_of(n, truth.value_or(true) ? if_true : if_false);

@@ -69,9 +69,11 @@ struct Node {
   int version = 1;  // the operator's, when the graph was made
   // Of an operator that is user code. It is not part of the saved form.
   std::shared_ptr<UserFunction> function;
-  // For which sides of merges it is made, outermost first; their guards are among its own. check()
-  // sets it: Note [Sides that differ].
+  // What check() sets: Note [Sides that differ]. For which sides of merges it is made, outermost
+  // first, whose guards are among its own; and its number in the graph that was given, or -1 for a
+  // node that is not there.
   std::vector<Side> sides;
+  int given = -1;
 };
 
 // Note [Sides that differ]

@@ -120,8 +120,8 @@ TEST(Graph, SidesOfWhatNobodyReadsMayDiffer) {
   const Ref merged{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0};
   g.add({.op = "copy", .inputs = {merged}});
   g.outputs = {x};
-  EXPECT_EQ(ops_of(g), (std::vector<std::string>{"random.coin_flip", "random.uniform", "merge",
-                                                 "copy"}));
+  EXPECT_EQ(ops_of(g),
+            (std::vector<std::string>{"random.coin_flip", "random.uniform", "merge", "copy"}));
 }
 
 TEST(Graph, WhatReadsSidesThatDifferIsThereForEach) {
@@ -152,10 +152,9 @@ TEST(Graph, SidesThatComeToOneTypeAreOneValue) {
   const Ref coin{g.add({.op = "random.coin_flip"}), 0};
   const Ref x{add_uniform(g), 0};
   const Ref merged{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0};
-  const Ref cast{g.add({.op = "cast",
-                        .arguments = {{"dtype", std::string("float32")}},
-                        .inputs = {merged}}),
-                 0};
+  const Ref cast{
+      g.add({.op = "cast", .arguments = {{"dtype", std::string("float32")}}, .inputs = {merged}}),
+      0};
   g.outputs = {{g.add({.op = "copy", .inputs = {cast}}), 0}};
   EXPECT_EQ(ops_of(g), (std::vector<std::string>{"random.coin_flip", "random.uniform", "cast",
                                                  "cast", "merge", "copy"}));

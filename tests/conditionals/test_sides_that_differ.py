@@ -121,7 +121,10 @@ BEHIND: dict[str, tuple[Callable[[Any], Any], Callable[[Array], Array]]] = {
     ),
     "arithmetic": (lambda x: x * 2 + x, lambda x: x * 2 + x if x.dtype != np.uint8 else None),
     "cast": (lambda x: fn.cast(x, dtype="int32"), lambda x: np.floor(x + 0.5).astype(np.int32)),
-    "pad": (lambda x: fn.pad(x, axes=[0], shape=[3]), lambda x: np.pad(x, ((0, 1), (0, 0), (0, 0)))),
+    "pad": (
+        lambda x: fn.pad(x, axes=[0], shape=[3]),
+        lambda x: np.pad(x, ((0, 1), (0, 0), (0, 0))),
+    ),
     "python_function": (
         lambda x: fn.reshape(
             fn.python_function(x, function=lambda a: np.float32(a.sum())), shape=[1, 1, 1]
@@ -312,10 +315,7 @@ def test_short_batches_and_the_last_one(tmp_path: Path) -> None:
 def test_a_batch_of_one_shape_is_one_tensor() -> None:
     def define() -> Any:
         one = fn.constant(idata=[1, 2, 3], dtype="uint8")
-        if is_even():
-            result = fn.copy(one)
-        else:
-            result = fn.cast(one, dtype=types.FLOAT)
+        result = fn.copy(one) if is_even() else fn.cast(one, dtype=types.FLOAT)
         return fn.flip(fn.reshape(result, shape=[1, 3, 1], layout="HWC")), result
 
     pipe = pipe_of(define, batch_size=BATCH)
@@ -331,7 +331,7 @@ def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     def define() -> Any:
         even, one = is_even(), numbered()
         result = two(even, one.gpu())
-        mixed = one if even else fn.cast(one.gpu(), dtype=types.FLOAT)
+        mixed: Any = one if even else fn.cast(one.gpu(), dtype=types.FLOAT)
         return (
             fn.flip(result),
             fn.flip(result).cpu(),
@@ -360,7 +360,7 @@ def test_on_a_gpu_types_that_meet_are_an_error(monkeypatch: pytest.MonkeyPatch) 
         return two(of_each_sample(), numbered().gpu())
 
     pipe = pipe_of(define, batch_size=BATCH, device_id=0)
-    found = set()
+    found: set[Any] = set()
     for _ in range(8):
         try:
             found.add(pipe.run()[0].dtype)
@@ -372,8 +372,8 @@ def test_on_a_gpu_types_that_meet_are_an_error(monkeypatch: pytest.MonkeyPatch) 
 def test_arguments_and_conditions_of_two_types() -> None:
     def define() -> Any:
         third, one = is_third(), numbered()
-        size = fn.constant(fdata=[3.0, 3.0]) if is_even() else fn.constant(idata=[4, 5])
-        flag = third if is_even() else fn.cast(third, dtype="float32") / 4
+        size: Any = fn.constant(fdata=[3.0, 3.0]) if is_even() else fn.constant(idata=[4, 5])
+        flag: Any = third if is_even() else fn.cast(third, dtype="float32") / 4
         return fn.resize(one, size=size), one if flag else one + 1
 
     for step, (resized, chosen) in enumerate(made(pipe_of(define, batch_size=BATCH))):
@@ -395,7 +395,7 @@ def test_the_plan_shows_what_is_done() -> None:
 def test_what_one_type_does_not_fit_is_refused_at_once() -> None:
     def define() -> Any:
         one = numbered()
-        flat = fn.reshape(one, shape=[-1]) if is_even() else one
+        flat: Any = fn.reshape(one, shape=[-1]) if is_even() else one
         return fn.flip(flat)
 
     with pytest.raises(GraphError, match=r"flip 'flip_0'.*expects.*where .* is true"):

@@ -147,9 +147,9 @@ bool Trial::calls_functions() const {
 
 bool Trial::may_see_batch() const {
   return has_sides_that_differ() || std::any_of(nodes.begin(), nodes.end(), [](const Node& n) {
-    const OperatorType& type = operator_named(n.op);
-    return type.is_user_code || type.runs_on_batch;
-  });
+           const OperatorType& type = operator_named(n.op);
+           return type.is_user_code || type.runs_on_batch;
+         });
 }
 
 // Whether what one sample becomes may spoil a batch: Note [Sides that differ] (graph/graph.h).

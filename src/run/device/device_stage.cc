@@ -328,7 +328,8 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
       // Outputs never share bytes.
       const bool is_copied = !taken.insert(v.owner.get()).second || has_gaps;
       const auto type = [&](int i) { return v.views[i].whole(); };
-      batches[k] = batch_of(is_copied ? copy(work, v, made, type) : v, work.step, plan_.named_by(k));
+      batches[k] =
+          batch_of(is_copied ? copy(work, v, made, type) : v, work.step, plan_.named_by(k));
     });
     batches[k].on_device = on_device;
   }

@@ -239,7 +239,8 @@ class GraphDrawer {
     std::vector<Ref> fitting, all;
     for (size_t node = 0; node < checked_.size(); ++node)
       for (size_t k = 0; k < checked_[node].size(); ++k) {
-        const TensorType& t = dice_.of(checked_[node][k]);
+        const std::vector<TensorType>& types = checked_[node][k];
+        const TensorType& t = types.size() == 1 ? types[0] : dice_.of(types);
         const Ref r{static_cast<int>(node), static_cast<int>(k)};
         all.push_back(r);
         const bool unfolds = first && t.layout.str().starts_with('F') &&

@@ -73,7 +73,9 @@ class _JaxIterator(BaseIterator):
         if output in self._narrowed or not (on_gpu(batch) or changed_by_narrowing(value)):
             return
         self._narrowed.add(output)
-        others = "numbers beyond it become others" if on_gpu(batch) else "some numbers become others"
+        others = (
+            "numbers beyond it become others" if on_gpu(batch) else "some numbers become others"
+        )
         warn_of_narrowing(batch.dtype, place, others)
 
     def to_tensor(self, batch: Batch, count: int) -> Any:

@@ -22,8 +22,8 @@ def specs_of(pipe: Pipeline, rows: int | None) -> list[tf.TensorSpec]:
         dtypes, ranks = {dtype for dtype, _, _ in types}, {len(shape) for *_, shape in types}
         if len(dtypes) > 1 or len(ranks) > 1:
             raise GraphError(
-                f"output {i}: a dataset of TensorFlow has one dtype and number of axes, and sides of "
-                f"a conditional give this output {' or '.join(sorted(dtypes))} with "
+                f"output {i}: a dataset of TensorFlow has one dtype and number of axes, and sides "
+                f"of a conditional give this output {' or '.join(sorted(dtypes))} with "
                 f"{' or '.join(map(str, sorted(ranks)))} axes; fn.cast or fn.reshape behind the "
                 "conditional gives both sides one"
             )
