@@ -14,6 +14,10 @@ namespace stoker {
 namespace {
 
 constexpr size_t kMostVariants = 16;  // of one value
+constexpr int kMostTimes = 64;  // that a node of the given graph is added
+
+constexpr const char* kWayOut =
+    "fn.cast or fn.reshape behind a conditional gives both of its sides one type";
 
 // By node: whether an output of the graph depends on it. Without outputs, all are needed.
 std::vector<char> find_needed(const Graph& graph) {
@@ -69,6 +73,7 @@ class GraphCheck {
     for (size_t i = 0; i < given_.nodes.size(); ++i) {
       const Node& n = given_.nodes[i];
       at_ = i;
+      times_ = 0;
       try {
         values_.push_back(take(n));
       } catch (const GraphError& e) {
@@ -171,6 +176,9 @@ class GraphCheck {
 
   // Adds a node of the new graph, for the sides that are looked at now.
   int add(Node n) {
+    if (++times_ > kMostTimes)
+      throw GraphError("what it reads has more than " + std::to_string(kMostTimes) +
+                       " combinations of types, by the conditionals before it; " + kWayOut);
     n.sides = sides_;
     if (!sides_.empty()) {
       std::set<Guard> all(n.guards.begin(), n.guards.end());
@@ -207,8 +215,7 @@ class GraphCheck {
     Tree t = forked(fork, if_true, if_false);
     if (variants_of(t) > kMostVariants)
       throw GraphError("the conditionals before it give its output more than " +
-                       std::to_string(kMostVariants) + " types; fn.cast or fn.reshape behind a " +
-                       "conditional give both sides one");
+                       std::to_string(kMostVariants) + " types; " + kWayOut);
     return t;
   }
 
@@ -355,6 +362,7 @@ class GraphCheck {
   const Graph& given_;
   const std::vector<char> is_needed_;
   size_t at_ = 0;  // the node of the given graph that is looked at
+  int times_ = 0;  // that something was added for it
   CheckedGraph out_;
   std::vector<std::vector<Tree>> values_;  // by node that was given, by output
   std::map<Ref, Ref> singles_;  // conditions that were forks

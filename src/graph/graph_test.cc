@@ -203,6 +203,19 @@ TEST(Graph, ThereAreNotEndlesslyManyTypes) {
   EXPECT_NE(text.find("more than 16 types"), std::string::npos) << text;
 }
 
+TEST(Graph, ThereAreNotEndlesslyManyCombinationsOfTypes) {
+  Graph g;
+  const Ref x{add_uniform(g), 0};
+  Node sum{.op = "python_function"};
+  for (int i = 0; i < 20; ++i) {
+    const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+    sum.inputs.emplace_back(Ref{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0});
+  }
+  g.outputs = {{g.add(sum), 0}};
+  const std::string text = message<GraphError>([&] { check(g); });
+  EXPECT_NE(text.find("more than 64 combinations of types"), std::string::npos) << text;
+}
+
 TEST(Graph, SaysWhatIsWrongAndWhere) {
   Graph g = example();
   EXPECT_NE(message<GraphError>([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"),
