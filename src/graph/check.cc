@@ -193,7 +193,9 @@ class GraphCheck {
       out_.nodes.push_back(check_node(out_.nodes, n, is_needed_[at_]));
     } catch (const GraphError& e) {
       if (sides_.empty()) throw;
-      throw_like<GraphError>(e, e.what() + (", where " + guards_in_words(out_.graph, n)));
+      Node here;
+      for (const Side& s : sides_) here.guards.push_back(s.guard());
+      throw_like<GraphError>(e, e.what() + (", where " + guards_in_words(out_.graph, here)));
     }
     out_.graph.nodes.push_back(std::move(n));
     return static_cast<int>(out_.nodes.size()) - 1;

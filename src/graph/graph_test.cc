@@ -206,7 +206,8 @@ TEST(Graph, ThereAreNotEndlesslyManyTypes) {
 TEST(Graph, ThereAreNotEndlesslyManyCombinationsOfTypes) {
   Graph g;
   const Ref x{add_uniform(g), 0};
-  Node sum{.op = "python_function"};
+  Node sum{.op = "python_function",
+           .arguments = {{"dtype", std::string("float32")}, {"ndim", int64_t{0}}}};
   for (int i = 0; i < 20; ++i) {
     const Ref coin{g.add({.op = "random.coin_flip"}), 0};
     sum.inputs.emplace_back(Ref{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0});
