@@ -98,17 +98,20 @@ class Definition:
         named = [(*o, copied) for o, copied in zip(self.outputs, self._copied, strict=True)]
         self.graph.set_outputs([*named, *((*o, False) for o in self._kept)])
 
-    def output_types(self) -> list[OutputType]:
-        """Checks the graph and returns the type of each output."""
+    def output_types(self) -> list[list[OutputType]]:
+        """Checks the graph and returns the types that the batches of each output may have.
+
+        There are several where sides of a conditional differ.
+        """
         found = self.graph.check()
         return [found[node][output] for node, output in self.outputs]
 
     def check_layouts(self) -> None:
         """Raises a ``GraphError`` for the first output whose layout is not as expected."""
         for place, node, output, layout in self.layouts:
-            _, came, shape = self.graph.type_of(node, output)
-            if came not in (layout, "") or len(shape) != len(layout):
-                place.refuse(f"expects layout {layout}, got {came or f'{len(shape)} axes'}")
+            for _, came, shape in self.graph.types_of(node, output):
+                if came not in (layout, "") or len(shape) != len(layout):
+                    place.refuse(f"expects layout {layout}, got {came or f'{len(shape)} axes'}")
 
     def take_graph(self, graph: _core.Graph) -> None:
         """Replaces the graph and its outputs by those of another graph."""

@@ -235,9 +235,12 @@ void DeviceStage::download(EnqueuedStage& work, int slot) const {
 
 Batch DeviceStage::batch_of(const DeviceEdge& value, const Step& step, int node) const {
   Batch b;
-  for (int i : step.samples.made())
+  for (int i : step.samples.made()) {
+    if (!value.views[i].data) continue;  // another variant has it
     b.samples.push_back(
         {value.views[i], value.owner, step.samples.origin(node, i).index, static_cast<int64_t>(i)});
+  }
+  if (b.samples.empty()) return b;
   b.dtype = b.samples[0].view.dtype;
   b.layout = b.samples[0].view.layout;
   if (value.is_dense) b.whole = value.owner;
@@ -320,12 +323,13 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
     const Ref from = plan_.graph().outputs[k];
     at_node(from.node, [&] {
       const DeviceEdge& v = values_of(work, from);
-      const std::vector<int> made = work.step.samples.made();
+      const std::vector<int> made = work.step.samples_with(from);
       const bool has_gaps = v.is_dense && v.count != made.size();
       // Outputs never share bytes.
       const bool is_copied = !taken.insert(v.owner.get()).second || has_gaps;
       const auto type = [&](int i) { return v.views[i].whole(); };
-      batches[k] = batch_of(is_copied ? copy(work, v, made, type) : v, work.step, from.node);
+      batches[k] =
+          batch_of(is_copied ? copy(work, v, made, type) : v, work.step, plan_.named_by(k));
     });
     batches[k].on_device = on_device;
   }

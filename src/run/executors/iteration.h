@@ -6,6 +6,7 @@
 #pragma once
 #include "run/device/device_stage.h"
 #include "run/step/sample_maker.h"
+#include "run/step/variants.h"
 
 namespace stoker {
 
@@ -85,7 +86,9 @@ struct Iteration {
   void make(int ticket, SampleMaker& maker, std::vector<SampleFailure>& failures);
   // Requires: all is made.
   Outputs take_outputs(const std::shared_ptr<const Plan>& plan, HostPool& pool) {
-    return issued.outputs ? std::move(*issued.outputs) : step.publish(plan, pool);
+    Outputs out = issued.outputs ? std::move(*issued.outputs) : step.publish(plan, pool);
+    if (!out.is_lost) out.batches = joined_variants(*plan, std::move(out.batches));
+    return out;
   }
   // The ticket found no room and has to be tried again.
   void give_back(int ticket, TicketState which);

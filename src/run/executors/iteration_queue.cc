@@ -57,8 +57,10 @@ bool IterationQueue::may_start(size_t k, Who who) const {
   if (who != Who::kWorker) return false;
   if (it.kind() != StageKind::kPython) return true;
   if (it.call) return it.call->is_over;
-  const int node = it.step.plan.stage(it.stage).nodes[0];
-  return is_in_turn(k) && (k == 0 || !it.step.plan.node(node).function->is_stateful());
+  const Node& node = it.step.plan.node(it.step.plan.stage(it.stage).nodes[0]);
+  // Two nodes of sides that differ call one function, which sees the steps in order all the same.
+  const bool waits = node.function->is_stateful() || !node.sides.empty();
+  return is_in_turn(k) && (k == 0 || !waits);
 }
 
 Ticket IterationQueue::next_ticket(Who who) const {
