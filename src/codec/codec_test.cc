@@ -72,7 +72,9 @@ std::string beginning_of(std::string_view format) {
 // The format's name comes from the first line of its file; its codec says the same.
 TEST(KnownCodecs, HaveTheNamesOfTheirFormats) {
   for (const Known<ImageCodec>& k : known_codecs<ImageCodec>())
-    if (k.codec()) EXPECT_STREQ(k.codec()->name(), k.format);
+    if (const ImageCodec* const codec = k.codec()) {
+      EXPECT_STREQ(codec->name(), k.format);
+    }
 }
 
 // tools/check_without.sh runs this with each format missing in turn, and names it in the variable.
