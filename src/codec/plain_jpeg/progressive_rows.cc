@@ -16,12 +16,13 @@ constexpr int64_t kKeptBytes = 256 << 10, kLoaded = 4 << 10;
 
 }  // namespace
 
-ProgressiveRows::ProgressiveRows(std::span<const uint8_t> bytes, const ProgressiveFrame& frame,
-                                 int64_t end, Arena& scratch)
-    : f_(frame.frame), end_(end) {
+ProgressiveRows::ProgressiveRows(std::span<const uint8_t> bytes, const PlainFrame& frame,
+                                 std::span<const ProgressiveScan> scans, int64_t end,
+                                 Arena& scratch)
+    : f_(frame), end_(end) {
   make_planes(scratch);
-  scans_.reserve(frame.scans.size());
-  for (const ProgressiveScan& scan : frame.scans) add_scan(bytes, scan, scratch);
+  scans_.reserve(scans.size());
+  for (const ProgressiveScan& scan : scans) add_scan(bytes, scan, scratch);
 }
 
 void ProgressiveRows::make_planes(Arena& scratch) {
@@ -47,7 +48,6 @@ void ProgressiveRows::make_planes(Arena& scratch) {
     std::memset(planes_[c].dc, 0, static_cast<size_t>(size) * sizeof(int16_t));
   }
   groups_ = scratch.array<int16_t>(static_cast<size_t>(64 * widest));
-  std::memset(groups_, 0, static_cast<size_t>(64 * widest) * sizeof(int16_t));
 }
 
 void ProgressiveRows::add_scan(std::span<const uint8_t> bytes, const ProgressiveScan& scan,
@@ -79,7 +79,7 @@ void ProgressiveRows::add_scan(std::span<const uint8_t> bytes, const Progressive
   }
 }
 
-bool ProgressiveRows::read_next() {
+bool ProgressiveRows::read_next(int64_t) {
   if (next_ == behind_ && !read_rows()) return false;
   ++next_;
   return true;
@@ -159,10 +159,11 @@ bool ProgressiveRows::read_blocks(Scan& scan, int64_t row) {
   return true;
 }
 
-const int16_t* ProgressiveRows::blocks(int component, int row, int64_t begin, int64_t count) {
+const int16_t* ProgressiveRows::groups(int component, int row, int64_t first, int64_t count) {
   const int64_t y = (next_ - 1 - begin_) * f_.components[component].down + row;
-  jpeg::make_groups(coefficients(component, y) + 64 * begin, dc(component, y) + begin, count,
-                    groups_);
+  constexpr int64_t kGroup = jpeg::kBlocksInGroup;
+  jpeg::make_groups(coefficients(component, y) + first * jpeg::kGroupSize,
+                    dc(component, y) + first * kGroup, count * kGroup, groups_);
   return groups_;
 }
 

@@ -17,16 +17,16 @@ namespace stoker {
 
 class ProgressiveRows {
  public:
-  // Reads rows [0, end) at most. Requires: bytes, frame and scratch outlive this, and scratch is
-  // not reset.
-  ProgressiveRows(std::span<const uint8_t> bytes, const ProgressiveFrame& frame, int64_t end,
-                  Arena& scratch);
+  // Reads rows [0, end) at most. Requires: all of it outlives this, and scratch is not reset.
+  ProgressiveRows(std::span<const uint8_t> bytes, const PlainFrame& frame,
+                  std::span<const ProgressiveScan> scans, int64_t end, Arena& scratch);
 
   // Reads the next row. Returns false at anything that is not as in undamaged files of this kind.
-  [[nodiscard]] bool read_next();
-  // Blocks [begin, begin + count) of a row of blocks in the component, as groups (Note [Groups of
-  // blocks] of kernels/jpeg/idct.h), until the next call.
-  const int16_t* blocks(int component, int row, int64_t begin, int64_t count);
+  // How many of its MCUs are wanted makes no difference.
+  [[nodiscard]] bool read_next(int64_t mcus);
+  // Groups of blocks (Note [Groups of blocks] of kernels/jpeg/idct.h) of one of the component's
+  // rows of blocks, until the next call.
+  const int16_t* groups(int component, int row, int64_t first, int64_t count);
   // Whether the last row of the picture, which was read, is followed by the end of each scan's data.
   [[nodiscard]] bool is_at_end();
 

@@ -42,8 +42,8 @@ McusRead read_dc(const Mcu& mcu, int shift, int64_t begin, int64_t end, const ui
 McusRead refine_dc(const Mcu& mcu, int shift, int64_t begin, int64_t end, const uint8_t* limit,
                    BitReader& reader);
 
-// Copies blocks with their DC coefficients into groups (Note [Groups of blocks] of idct.h). What is
-// behind the last block in its group is left as it is. Requires: `groups` is aligned to 64 bytes.
+// Copies blocks with their DC coefficients into groups (Note [Groups of blocks] of idct.h).
+// Requires: they fill whole groups, and all but `dc` is aligned to 64 bytes.
 void make_groups(const int16_t* blocks, const int16_t* dc, int64_t count, int16_t* groups);
 
 }  // namespace stoker::jpeg
