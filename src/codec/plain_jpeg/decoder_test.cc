@@ -90,7 +90,7 @@ TEST(PlainJpeg, EveryPictureIsOurs) {
 
 TEST(PlainJpeg, OtherKindsAreLeftToLibjpeg) {
   const JpegKind kinds[] = {
-      {.progressive = true}, {.arithmetic = true}, {.separate_scans = true},
+      {.arithmetic = true},  {.progressive = true, .arithmetic = true}, {.separate_scans = true},
       {.stored = JCS_CMYK},  {.stored = JCS_YCCK},
   };
   for (const JpegKind& kind : kinds) {
