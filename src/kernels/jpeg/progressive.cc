@@ -234,11 +234,15 @@ McusRead Refine(const Band& band, int64_t begin, int64_t end, const uint8_t* lim
   for (; x < end && r.next <= limit && is_good; ++x) {
     int16_t* const block = band.row + 64 * x;
     const uint64_t nonzero = NonZero(block) & mask;
+    if (run > 0 && nonzero == 0) {
+      --run;
+      continue;
+    }
     Refined refined(r, nonzero);
     if (run == 0) is_good = refined.ReadSymbols(*band.table, mask, run);
     if (run > 0) {
       --run;
-      if (nonzero != 0) refined.ReadRest();
+      refined.ReadRest();
     }
     Apply(refined.changes(), one, block);
   }
