@@ -129,27 +129,34 @@ HWY_INLINE void Apply(const Changes& c, int16_t one, int16_t* block) {
   }
 }
 
-// Zeros of a block from which a scan picks, from the highest bit on.
+// The places of the ones in each byte, one in each byte of the entry, from the highest bit on.
+constexpr std::array<uint64_t, 256> kOnes = [] {
+  std::array<uint64_t, 256> ones{};
+  for (size_t byte = 0; byte < 256; ++byte)
+    for (uint64_t bit = 0, count = 0; bit < 8; ++bit)
+      if (byte >> (7 - bit) & 1) ones[byte] |= bit << (8 * count++);
+  return ones;
+}();
+
+// The positions that are zero in a block, in their order.
 class Zeros {
  public:
-  HWY_INLINE explicit Zeros(uint64_t mask)
-      : mask_(mask), left_(static_cast<uint64_t>(std::popcount(mask))) {}
-  // Passes `count` of them and returns the last one as a bit; 0 if there are not so many.
-  HWY_INLINE uint64_t Pass(uint64_t count) {
-    if (HWY_UNLIKELY(count > left_)) return 0;
-    left_ -= count;
-#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
-    return _pdep_u64(uint64_t{1} << left_, mask_);
-#else
-    for (; count > 1; --count) mask_ ^= std::bit_floor(mask_);
-    const uint64_t bit = std::bit_floor(mask_);
-    mask_ ^= bit;
-    return bit;
-#endif
+  HWY_INLINE explicit Zeros(uint64_t mask) {
+    for (uint64_t begin = 0; begin < 64; begin += 8) {
+      const uint64_t byte = mask >> (56 - begin) & 255;
+      const uint64_t positions = kOnes[byte] + begin * 0x0101010101010101;
+      std::memcpy(positions_ + count_, &positions, sizeof positions);
+      count_ += static_cast<uint64_t>(std::popcount(byte));
+    }
   }
+  // Passes `count` of them. Returns whether there are so many.
+  HWY_INLINE bool Pass(uint64_t count) { return (passed_ += count) <= count_; }
+  HWY_INLINE uint64_t passed() const { return passed_; }
+  HWY_INLINE uint64_t last() const { return positions_[passed_ - 1]; }  // of those
 
  private:
-  uint64_t mask_, left_;
+  uint8_t positions_[64 + 8];
+  uint64_t count_ = 0, passed_ = 0;
 };
 
 // Puts the lowest bits of `bits` where `mask` has ones, in their order.
@@ -163,6 +170,10 @@ HWY_INLINE uint64_t Deposit(uint64_t bits, uint64_t mask) {
 #endif
 }
 
+HWY_INLINE uint64_t Positions(uint64_t first, uint64_t last) {
+  return ~uint64_t{0} >> first & ~uint64_t{0} << (63 - last);
+}
+
 // One block of a scan that refines.
 class Refined {
  public:
@@ -170,10 +181,10 @@ class Refined {
 
   // Reads symbols up to the end of the band, or the one that ends the block and so many behind it.
   // Returns false at what does not fit into the band.
-  HWY_INLINE bool ReadSymbols(const BandTable& table, uint64_t band, uint64_t& run) {
-    Zeros zeros(band & ~nonzero_);
-    const uint64_t lowest = band & -band;
-    for (uint64_t bit = 0; bit != lowest;) {
+  HWY_INLINE bool ReadSymbols(const BandTable& table, uint64_t first, uint64_t last,
+                              uint64_t& run) {
+    Zeros zeros(Positions(first, last) & ~nonzero_);
+    for (uint64_t k = 0; k != last;) {
       Refill(r_);
       Single s{table.singles[r_.bits >> (64 - kSingleBits)]};
       if (HWY_UNLIKELY(s.bits == 0)) s = find_symbol(table, r_.bits);
@@ -183,12 +194,12 @@ class Refined {
         Use(r_, r_.bits, s.total());
         return s.advance() == kEndOfBlock;
       }
-      bit = zeros.Pass(s.advance());
-      if (HWY_UNLIKELY(bit == 0)) return false;
-      const uint64_t begins = bit & -size;
+      if (HWY_UNLIKELY(!zeros.Pass(s.advance()))) return false;
+      k = zeros.last();
+      const uint64_t begins = size << (63 - k);
       changes_.begins |= begins;
       changes_.is_negative |= begins & ((bits >> 63) - 1);
-      ReadMore(s.total(), static_cast<uint64_t>(std::popcount(nonzero_ & -bit)));
+      ReadMore(s.total(), k - first - (zeros.passed() - 1));
     }
     return true;
   }
@@ -225,7 +236,8 @@ class Refined {
 
 McusRead Refine(const Band& band, int64_t begin, int64_t end, const uint8_t* limit,
                 BitReader& reader) {
-  const uint64_t mask = ~uint64_t{0} >> band.first & ~uint64_t{0} << (63 - band.last);
+  const auto first = static_cast<uint64_t>(band.first), last = static_cast<uint64_t>(band.last);
+  const uint64_t mask = Positions(first, last);
   const auto one = static_cast<int16_t>(1 << band.shift);
   BitReader r = reader;
   auto run = static_cast<uint64_t>(*band.run);
@@ -239,7 +251,7 @@ McusRead Refine(const Band& band, int64_t begin, int64_t end, const uint8_t* lim
       continue;
     }
     Refined refined(r, nonzero);
-    if (run == 0) is_good = refined.ReadSymbols(*band.table, mask, run);
+    if (run == 0) is_good = refined.ReadSymbols(*band.table, first, last, run);
     if (run > 0) {
       --run;
       refined.ReadRest();
