@@ -43,16 +43,15 @@ void expect_same(const File& f, const Window& made, const Window& judged,
 
 TEST(ProgressiveJpeg, EveryFileIsOursWithTheBytesOfLibjpeg) {
   std::mt19937 random(71);
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < 800; ++seed) {
     const JpegKind kind = progressive_kind(random, seed);
     const File f = make_jpeg(kind);
     const DecodeOptions o = random_options(random);
     const Shape full = test::shape_of(f, o);
     SCOPED_TRACE(kind.str() + " as type " + std::to_string(static_cast<int>(o.output_type)));
-    const bool is_usual = kind.scans.size() <= kMostScans;
     for (int i = 0; i < 4; ++i) {
       const Window w = i == 0 ? Window::all(full) : random_window(random, full);
-      ASSERT_EQ(is_ours(f, o, w), is_usual);
+      ASSERT_TRUE(is_ours(f, o, w));
       const Outcome got = outcome(f, w, w, o);
       ASSERT_EQ(got.error, "");
       expect_same(f, w, w, o);
@@ -77,7 +76,7 @@ TEST(ProgressiveJpeg, EveryPictureIsOurs) {
   std::mt19937 random(72);
   for (int round = 0; round < 60; ++round) {
     JpegKind kind = progressive_kind(random, static_cast<unsigned>(round));
-    if (kind.stored == JCS_GRAYSCALE || kind.scans.size() > kMostScans) continue;
+    if (kind.stored == JCS_GRAYSCALE) continue;
     kind.orientation = 0;
     if (round % 10 == 0) kind.width = kind.height = 1200;
     std::vector<uint8_t> pixels(static_cast<size_t>(kind.width) * kind.height * 3);
@@ -128,7 +127,6 @@ TEST(ProgressiveJpeg, CoefficientsAreThoseOfLibjpeg) {
   std::mt19937 random(73);
   for (unsigned seed = 0; seed < 300; ++seed) {
     JpegKind kind = progressive_kind(random, seed);
-    if (kind.scans.size() > kMostScans) continue;
     // Some scans are longer than what is loaded at once, and some pictures are read in parts.
     if (seed % 30 == 0) kind.width = kind.height = 500, kind.quality = 98;
     const File f = make_jpeg(kind);
@@ -177,13 +175,14 @@ File with_other_scans(std::mt19937& random, const File& f) {
 TEST(ProgressiveJpeg, DamageMeansWhatLibjpegSays) {
   std::mt19937 random(74);
   int good = 0, bad = 0, ours = 0;
-  for (unsigned seed = 0; seed < 500; ++seed) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
     const JpegKind kind = progressive_kind(random, seed);
     const File f = make_jpeg(kind);
     for (int damage = 0; damage < 10; ++damage) {
       auto d = test::damaged(random, f);
       if (!d) continue;
-      if (damage > 6) d->file = with_other_scans(random, f), d->full = test::shape_of(f, d->options);
+      if (damage > 6)
+        d->file = with_other_scans(random, f), d->full = test::shape_of(f, d->options);
       for (int i = 0; i < 3; ++i) {
         const Window judged = i == 0 ? Window::all(d->full) : random_window(random, d->full);
         Window made = random_window(random, d->full);
@@ -196,9 +195,9 @@ TEST(ProgressiveJpeg, DamageMeansWhatLibjpegSays) {
       }
     }
   }
-  EXPECT_GT(good, 1500);
-  EXPECT_GT(bad, 3000);
-  EXPECT_GT(ours, 300) << "damage behind the judged rows";
+  EXPECT_GT(good, 1000);
+  EXPECT_GT(bad, 2000);
+  EXPECT_GT(ours, 200) << "damage behind the judged rows";
 }
 
 TEST(ProgressiveJpeg, EveryCutMeansWhatLibjpegSays) {

@@ -296,9 +296,9 @@ bool PlainDecoder::decode_in_rows(Rows& rows) {
       const Plane& p = planes_[c];
       const PlainFrame::Component& of = f_.components[c];
       for (int r = 0; r < of.down; ++r)
-        if (!jpeg::inverse_transform(
-                row_of_groups(rows, c, r), groups(columns_.size() * of.across), of.quanta.data(),
-                p.samples + (8 * r + 1) * p.stride, p.stride))
+        if (!jpeg::inverse_transform(row_of_groups(rows, c, r), groups(columns_.size() * of.across),
+                                     of.quanta.data(), p.samples + (8 * r + 1) * p.stride,
+                                     p.stride))
           return false;
     }
     write_rows(row);

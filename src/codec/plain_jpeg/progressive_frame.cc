@@ -59,9 +59,7 @@ class ProgressiveReader {
   ProgressiveFrame frame() { return {reader_.frame(), std::move(scans_)}; }
 
  private:
-  bool is_usual(uint8_t marker) const {
-    return scans_.empty() || marker == kDht || marker == kDri;
-  }
+  bool is_usual(uint8_t marker) const { return scans_.empty() || marker == kDht || marker == kDri; }
   // Quanta do not change any more once scans have begun.
   bool take_quanta() {
     for (int c = 0; c < reader_.frame().count; ++c)

@@ -6,8 +6,8 @@
 // Note [Progressive files]
 // These are as plain files otherwise (Note [Plain files] of frame.h), and tell of all coefficients
 // of all components in full. Scans may come in any order in which each begins where the ones before
-// it end: a first scan of each coefficient, then one for each lower bit. What libjpeg-turbo warns of
-// in scans, or smooths because bits are missing, is left to it, and so is what hardly any program
+// it end: a first scan of each coefficient, then one for each lower bit. What libjpeg-turbo warns
+// of in scans, or smooths because bits are missing, is left to it. So is what hardly any program
 // writes: other segments than codes and restart intervals between scans, or more than kMostScans.
 //
 // libjpeg-turbo reads each scan to its end before the next. All of them are found first here, by

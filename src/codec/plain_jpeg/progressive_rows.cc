@@ -89,10 +89,10 @@ bool ProgressiveRows::read_rows() {
   begin_ = behind_;
   behind_ = std::min(begin_ + kept_, end_);
   for (int c = 0; c < f_.count; ++c)
-    std::memset(coefficients(c, 0), 0,
-                static_cast<size_t>((behind_ - begin_) * f_.components[c].down *
-                                    planes_[c].stride * 64) *
-                    sizeof(int16_t));
+    std::memset(
+        coefficients(c, 0), 0,
+        static_cast<size_t>((behind_ - begin_) * f_.components[c].down * planes_[c].stride * 64) *
+            sizeof(int16_t));
   for (Scan& scan : scans_)
     for (int64_t row = begin_; row < behind_; ++row)
       if (!read_row(scan, row)) return false;
@@ -113,11 +113,11 @@ bool ProgressiveRows::read_row(Scan& scan, int64_t row) {
 bool ProgressiveRows::read_mcus(Scan& scan, int64_t row) {
   const ProgressiveScan& of = *scan.of;
   const auto read = [&](int64_t mcus) {
-    return scan.reader.read_by(0, mcus, [&](int64_t begin, int64_t end, const uint8_t* limit,
-                                            jpeg::BitReader& reader) {
-      return (of.refines ? jpeg::refine_dc : jpeg::read_dc)(scan.mcu, of.shift, begin, end, limit,
-                                                            reader);
-    });
+    return scan.reader.read_by(
+        0, mcus, [&](int64_t begin, int64_t end, const uint8_t* limit, jpeg::BitReader& reader) {
+          return (of.refines ? jpeg::refine_dc : jpeg::read_dc)(scan.mcu, of.shift, begin, end,
+                                                                limit, reader);
+        });
   };
   jpeg::McuBlock* block = scan.mcu.blocks;
   if (of.count > 1) {
@@ -149,11 +149,11 @@ bool ProgressiveRows::read_blocks(Scan& scan, int64_t row) {
   jpeg::Band band{scan.table, of.first, of.last, of.shift, scan.reader.predictor(0), nullptr};
   for (int64_t y = row * down; y < std::min((row + 1) * down, planes_[c].down); ++y) {
     band.row = coefficients(c, y - begin_ * down);
-    if (!scan.reader.read_by(0, planes_[c].across,
-                             [&](int64_t begin, int64_t end, const uint8_t* limit,
-                                 jpeg::BitReader& reader) {
-                               return jpeg::read_band(band, begin, end, limit, reader);
-                             }))
+    if (!scan.reader.read_by(
+            0, planes_[c].across,
+            [&](int64_t begin, int64_t end, const uint8_t* limit, jpeg::BitReader& reader) {
+              return jpeg::read_band(band, begin, end, limit, reader);
+            }))
       return false;
   }
   return true;

@@ -27,7 +27,7 @@ class ProgressiveRows {
   // Groups of blocks (Note [Groups of blocks] of kernels/jpeg/idct.h) of one of the component's
   // rows of blocks, until the next call.
   const int16_t* groups(int component, int row, int64_t first, int64_t count);
-  // Whether the last row of the picture, which was read, is followed by the end of each scan's data.
+  // Whether the last row of the picture, which was read, is followed by the end of each scan.
   [[nodiscard]] bool is_at_end();
 
  private:

@@ -44,9 +44,10 @@ class ScanReader {
 
   // Reads MCUs of a row, as jpeg::read_mcus(). False at what undamaged plain files do not have.
   [[nodiscard]] bool read(const jpeg::Mcu& mcu, int64_t begin, int64_t end) {
-    return read_by(begin, end, [&](int64_t from, int64_t to, const uint8_t* limit, jpeg::BitReader& reader) {
-      return jpeg::read_mcus(mcu, from, to, limit, reader);
-    });
+    return read_by(begin, end,
+                   [&](int64_t from, int64_t to, const uint8_t* limit, jpeg::BitReader& reader) {
+                     return jpeg::read_mcus(mcu, from, to, limit, reader);
+                   });
   }
   // The same by another function: read_some(begin, end, limit, reader).
   template <class ReadSome>
@@ -67,7 +68,9 @@ class ScanReader {
   }
   // Whether the last MCU of the picture, which was read, is followed by the end of the file's data,
   // or by another marker.
-  [[nodiscard]] bool is_at_end(uint8_t next = kEoi) { return leads_to_marker() && marker() == next; }
+  [[nodiscard]] bool is_at_end(uint8_t next = kEoi) {
+    return leads_to_marker() && marker() == next;
+  }
 
  private:
   // Large against an MCU, small against a cache.

@@ -90,8 +90,8 @@ struct AcTable {
   void build_skips();
 };
 
-// Of a scan of a few AC coefficients: Note [Bands] of kernels/jpeg/progressive.h. The end of a block
-// has kEndOfBlock as its advance, and a value that says how many blocks end; there is no pair.
+// Of a scan of some AC coefficients: Note [Bands] of progressive.h. The end of a block has
+// kEndOfBlock as its advance, and a value that says how many blocks end.
 struct BandTable {
   alignas(64) uint32_t singles[1 << kSingleBits];
   LongCodes longs;

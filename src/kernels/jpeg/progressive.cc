@@ -63,7 +63,8 @@ McusRead ReadFirst(const Band& band, int64_t begin, int64_t end, const uint8_t* 
     if (HWY_UNLIKELY(is_long)) Refill(r);
     k += s.advance();
     // The end of blocks has a value that tells how many, and none that is stored.
-    row[base + (k > 63 ? kDcPlace : k ^ 63)] = static_cast<int16_t>(ValueOf(bits, 63 - size) << shift);
+    row[base + (k > 63 ? kDcPlace : k ^ 63)] =
+        static_cast<int16_t>(ValueOf(bits, 63 - size) << shift);
     const uint64_t ends = -static_cast<uint64_t>(s.bits >> 31);
     const uint64_t run = 1 + ((((uint64_t{1} << size) - 1) + Peek(bits, size)) & ends);
     bad |= (k - last - 1 < kEndOfBlock - 1 - last);

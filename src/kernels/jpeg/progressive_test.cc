@@ -229,7 +229,9 @@ TEST_P(BandOnTarget, ReadsWhatWasCoded) {
       for (int64_t b = 0; b < count; ++b)
         for (int k = 1; k < 64; ++k) {
           const int want =
-              k < first || k > last ? 0 : upper(blocks[static_cast<size_t>(b)][static_cast<size_t>(k)], shift);
+              k < first || k > last
+                  ? 0
+                  : upper(blocks[static_cast<size_t>(b)][static_cast<size_t>(k)], shift);
           ASSERT_EQ(value(b, k), want * (1 << shift)) << "block " << b << ", position " << k;
         }
     }
@@ -256,7 +258,8 @@ TEST_P(BandOnTarget, ReadsAnyBitsAsAPlainLoop) {
     auto data = noise<uint8_t>(4000);
     data.resize(data.size() + static_cast<size_t>(jpeg::kMostBytesOfMcu));
     PlainReader plain(code, scan, data);
-    const bool want = std::all_of(blocks.begin(), blocks.end(), [&](Block& b) { return plain.read(b); });
+    const bool want =
+        std::all_of(blocks.begin(), blocks.end(), [&](Block& b) { return plain.read(b); });
     jpeg::BitReader reader = jpeg::bits_at(data.data(), 0);
     ASSERT_EQ(read(scan, *table_of(code, refines), data, count, reader), want);
     if (!want) continue;
@@ -264,7 +267,8 @@ TEST_P(BandOnTarget, ReadsAnyBitsAsAPlainLoop) {
     EXPECT_EQ(reader.left(data.data()), -plain.used());
     for (int64_t b = 0; b < count; ++b)
       for (int k = 1; k < 64; ++k)
-        ASSERT_EQ(value(b, k), static_cast<int16_t>(blocks[static_cast<size_t>(b)][static_cast<size_t>(k)]));
+        ASSERT_EQ(value(b, k),
+                  static_cast<int16_t>(blocks[static_cast<size_t>(b)][static_cast<size_t>(k)]));
   }
   EXPECT_GT(good, 50);
 }
@@ -286,7 +290,8 @@ TEST_P(BandOnTarget, ReadsDcCoefficientsAndTheirLowerBits) {
     std::vector<int> want;
     int last[2] = {};
     for (int64_t b = 0; b < 3 * kMcus; ++b) {
-      const int difference = static_cast<int>(pick(-1000, 1000)), bit = static_cast<int>(pick(0, 1));
+      const int difference = static_cast<int>(pick(-1000, 1000)),
+                bit = static_cast<int>(pick(0, 1));
       code.put_symbol(bits, size_of(difference));
       put_value(bits, difference, size_of(difference));
       put(lower, static_cast<uint32_t>(bit), 1);
