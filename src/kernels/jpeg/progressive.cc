@@ -305,12 +305,25 @@ McusRead RefineDcs(const Mcu& mcu, int shift, int64_t begin, int64_t end, const 
                    });
 }
 
+#if HWY_TARGET <= HWY_AVX3
 // Where each value of a block in natural order lies in the reverse one.
 alignas(64) constexpr std::array<uint16_t, 64> kSources = [] {
   std::array<uint16_t, 64> sources{};
   for (size_t k = 0; k < 64; ++k) sources[kZigzag[k]] = static_cast<uint16_t>(63 - k);
   return sources;
 }();
+
+HWY_INLINE void MakeGroup(const int16_t* block, int16_t* to) {
+  HWY_ALIGN int16_t natural[64];
+  const Value a = hn::Load(kValues, block), b = hn::Load(kValues, block + 32);
+  for (size_t half = 0; half < 64; half += 32) {
+    const __m512i sources = _mm512_load_si512(kSources.data() + half);
+    _mm512_store_si512(natural + half, _mm512_permutex2var_epi16(a.raw, sources, b.raw));
+  }
+  for (int64_t row = 0; row < 8; ++row)
+    std::memcpy(to + row * 8 * kBlocksInGroup, natural + 8 * row, 16);
+}
+#else
 // Where each value of the reverse order belongs in a group.
 constexpr std::array<uint8_t, 64> kTargets = [] {
   std::array<uint8_t, 64> targets{};
@@ -320,23 +333,13 @@ constexpr std::array<uint8_t, 64> kTargets = [] {
 }();
 
 HWY_INLINE void MakeGroup(const int16_t* block, int16_t* to) {
-#if HWY_TARGET <= HWY_AVX3
-  HWY_ALIGN int16_t natural[64];
-  const Value a = hn::Load(kValues, block), b = hn::Load(kValues, block + 32);
-  for (size_t half = 0; half < 64; half += 32) {
-    const __m512i sources = _mm512_load_si512(kSources.data() + half);
-    _mm512_store_si512(natural + half, _mm512_permutex2var_epi16(a.raw, sources, b.raw));
-  }
-  for (int64_t row = 0; row < 8; ++row)
-    std::memcpy(to + row * 8 * kBlocksInGroup, natural + 8 * row, 16);
-#else
   for (int64_t row = 0; row < 8; ++row) std::memset(to + row * 8 * kBlocksInGroup, 0, 16);
   for (uint64_t mask = NonZero(block); mask; mask &= mask - 1) {
     const auto at = static_cast<size_t>(std::countr_zero(mask));
     to[kTargets[at]] = block[at];
   }
-#endif
 }
+#endif
 
 void MakeGroups(const int16_t* blocks, const int16_t* dc, int64_t count, int16_t* groups) {
   for (int64_t x = 0; x < count; ++x) {
