@@ -31,7 +31,9 @@ class RandomScans {
   static constexpr int kAll = -1;  // nothing of a coefficient has come
 
   bool is_done() const {
-    return std::all_of(missing_[0], missing_[0] + 64 * components_, [](int m) { return m == 0; });
+    return std::all_of(missing_, missing_ + components_, [](const auto& own) {
+      return std::all_of(own, own + 64, [](int m) { return m == 0; });
+    });
   }
   int less(int missing) {
     if (missing != kAll) return missing - 1;

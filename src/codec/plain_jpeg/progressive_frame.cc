@@ -34,7 +34,9 @@ struct Missing {
     return true;
   }
   bool is_none(int components) const {
-    return std::all_of(bits[0], bits[0] + components * 64, [](int b) { return b == 0; });
+    return std::all_of(bits, bits + components, [](const auto& own) {
+      return std::all_of(own, own + 64, [](int b) { return b == 0; });
+    });
   }
 };
 
