@@ -180,8 +180,8 @@ DEFECTS = [
     Defect(
         "closing the oldest",
         "src/run/executors/iteration_queue.cc",
-        "while (size() > 1 && back().is_closing",
-        "while (size() > 0 && back().is_closing",
+        "while (size() > 1 && back().is_cancelled",
+        "while (size() > 0 && back().is_cancelled",
     ),
     Defect(
         "memory that nobody is told of",

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our own decoder of JPEG, for undamaged plain and progressive files: Note [Plain files] of frame.h,
-// Note [Progressive files] of progressive_frame.h.
+// Our own decoder of JPEG, for undamaged plain and progressive files: Note [Plain files] of frame.h
+// and Note [Progressive files] of progressive_frame.h.
 #pragma once
 #include <cstdint>
 #include <optional>
