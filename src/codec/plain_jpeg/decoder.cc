@@ -12,6 +12,7 @@
 #include "codec/plain_jpeg/entropy_indexes.h"
 #include "codec/plain_jpeg/frame.h"
 #include "codec/plain_jpeg/lane_rows.h"
+#include "codec/plain_jpeg/progressive_rows.h"
 #include "codec/plain_jpeg/rows.h"
 #include "codec/plain_jpeg/scan_reader.h"
 #include "kernels/jpeg/idct.h"
@@ -71,9 +72,10 @@ bool build(Table*& table, const jpeg::HuffmanCode& code, Arena& scratch) {
 
 class PlainDecoder {
  public:
-  // `index`: of the file, or null.
+  // `index`: of the file, or null. `scans`: of a progressive file, or none.
   PlainDecoder(const EncodedImage& image, const PlainFrame& frame, const View& out,
-               int64_t judged_rows, EntropyIndex* index, Arena& scratch)
+               int64_t judged_rows, EntropyIndex* index, Arena& scratch,
+               std::span<const ProgressiveScan> scans = {})
       : f_(frame),
         is_ycbcr_(image.info.is_ycbcr),
         plan_(plan_color(stored_color(), image.options.output_type)),
@@ -88,15 +90,22 @@ class PlainDecoder {
         scan_(image.bytes, frame, scratch),
         writer_(out, plan_.convert, channels(), scratch) {
     const int64_t end = std::max(rows_.end, judged_);
-    const bool has_lanes = !index_ && LaneRows::can_read(f_, end);
-    if (has_lanes) columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
+    const bool is_progressive = !scans.empty();
+    const bool has_lanes = !index_ && !is_progressive && LaneRows::can_read(f_, end);
+    if (has_lanes || is_progressive)
+      columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
     make_planes(scratch);
+    if (is_progressive) {
+      progressive_.emplace(image.bytes, f_, scans, end, scratch);
+      return;
+    }
     make_mcus(scratch);
     if (has_lanes) lanes_.emplace(image.bytes, f_, skipped_, end, scratch);
   }
 
   bool decode() {
-    if (lanes_) return decode_in_lanes();
+    if (lanes_) return decode_in_rows(*lanes_);
+    if (progressive_) return decode_in_rows(*progressive_);
     // What the index knows to be undamaged is not read only to be judged.
     const int64_t end = std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0);
     scan_.start({.offset = f_.data});
@@ -143,7 +152,10 @@ class PlainDecoder {
   void pass_to(int64_t row, int64_t column);
   bool read(const jpeg::Mcu& mcu, int64_t row, Range columns, int64_t first);
   bool meet(int64_t row, int64_t column);
-  bool decode_in_lanes();
+  template <class Rows>
+  bool decode_in_rows(Rows& rows);
+  const int16_t* row_of_groups(LaneRows& rows, int component, int row) const;
+  const int16_t* row_of_groups(ProgressiveRows& rows, int component, int row) const;
   void keep_last_samples();
   bool decode_row(int64_t row);
   bool read_rest(int64_t row);
@@ -165,6 +177,7 @@ class PlainDecoder {
   bool has_wrong_index_ = false;
   ScanReader scan_;
   std::optional<LaneRows> lanes_;
+  std::optional<ProgressiveRows> progressive_;
   RowWriter writer_;
   Plane planes_[3];
   int16_t* coefficients_ = nullptr;  // of all planes
@@ -271,10 +284,11 @@ bool PlainDecoder::meet(int64_t row, int64_t column) {
 }
 
 // Reads all rows that are needed, many of them at once.
-bool PlainDecoder::decode_in_lanes() {
+template <class Rows>
+bool PlainDecoder::decode_in_rows(Rows& rows) {
   for (int64_t row = 0; row < std::max(rows_.end, judged_); ++row) {
     const bool is_shown = row >= rows_.begin && row < rows_.end;
-    if (!lanes_->read_next(is_shown ? columns_.end : 0)) return false;
+    if (!rows.read_next(is_shown ? columns_.end : 0)) return false;
     if (!is_shown) continue;
     keep_last_samples();
     for (int c = 0; c < f_.count; ++c) {
@@ -282,14 +296,23 @@ bool PlainDecoder::decode_in_lanes() {
       const Plane& p = planes_[c];
       const PlainFrame::Component& of = f_.components[c];
       for (int r = 0; r < of.down; ++r)
-        if (!jpeg::inverse_transform(lanes_->blocks(c, r) + columns_.begin * of.across * 64,
-                                     groups(columns_.size() * of.across), of.quanta.data(),
-                                     p.samples + (8 * r + 1) * p.stride, p.stride))
+        if (!jpeg::inverse_transform(row_of_groups(rows, c, r), groups(columns_.size() * of.across),
+                                     of.quanta.data(), p.samples + (8 * r + 1) * p.stride,
+                                     p.stride))
           return false;
     }
     write_rows(row);
   }
-  return !judges_all_ || lanes_->is_at_end();
+  return !judges_all_ || rows.is_at_end();
+}
+
+const int16_t* PlainDecoder::row_of_groups(LaneRows& rows, int component, int row) const {
+  return rows.blocks(component, row) + columns_.begin * f_.components[component].across * 64;
+}
+const int16_t* PlainDecoder::row_of_groups(ProgressiveRows& rows, int component, int row) const {
+  const int64_t across = f_.components[component].across;
+  return rows.groups(component, row, groups(columns_.begin * across),
+                     groups(columns_.size() * across));
 }
 
 void PlainDecoder::keep_last_samples() {
@@ -392,15 +415,25 @@ std::optional<EntropyIndex> find_index(EntropyIndexes& indexes, EncodedSpan file
   return EntropyIndex::can_hold(key) ? indexes.find(key, frame) : std::nullopt;
 }
 
+bool has_size_of(const PlainFrame& frame, const EncodedImage& image) {
+  return frame.height == image.info.stored_height && frame.width == image.info.stored_width;
+}
+
+bool decode_progressive(const EncodedImage& image, const View& stored, int64_t judged_rows,
+                        Arena& scratch) {
+  const std::optional<ProgressiveFrame> p = read_progressive_frame(image.bytes);
+  return p && has_size_of(p->frame, image) &&
+         PlainDecoder(image, p->frame, stored, judged_rows, nullptr, scratch, p->scans).decode();
+}
+
 }  // namespace
 
 bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t judged_rows,
                        Arena& scratch) {
   if (image.jpeg.use_fast_idct || leaves_all.load(std::memory_order_relaxed)) return false;
+  if (image.info.is_progressive) return decode_progressive(image, stored, judged_rows, scratch);
   const std::optional<PlainFrame> frame = read_plain_frame(image.bytes);
-  if (!frame || frame->height != image.info.stored_height ||
-      frame->width != image.info.stored_width)
-    return false;
+  if (!frame || !has_size_of(*frame, image)) return false;
   std::optional<EntropyIndex> index;
   // Whole pictures have no use of an index, and may never need one.
   const bool is_part = stored.shape[0] < frame->height || stored.shape[1] < frame->width;

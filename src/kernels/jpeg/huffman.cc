@@ -202,6 +202,16 @@ Single ac_symbol(uint32_t length, uint32_t symbol) {
   return Single::of(length, size, size > 0 || zeros == 15 ? zeros + 1 : kEndOfBlock);
 }
 
+Single band_symbol(uint32_t length, uint32_t symbol) {
+  const uint32_t size = symbol & 15, zeros = symbol >> 4;
+  if (size > kLargestAc) return kBad;
+  if (size > 0 || zeros == 15) return Single::of(length, size, zeros + 1);
+  return Single::of(length, zeros, kEndOfBlock);
+}
+Single refining_symbol(uint32_t length, uint32_t symbol) {
+  return (symbol & 15) <= 1 ? band_symbol(length, symbol) : kBad;
+}
+
 using MakeSymbol = Single (*)(uint32_t length, uint32_t symbol);
 
 // Words of a code are numbers that count up, and double where they get longer.
@@ -259,11 +269,19 @@ void AcTable::build(const HuffmanCode& code) {
 }
 void AcTable::build_skips() { HWY_DYNAMIC_DISPATCH(BuildSkips)(singles, skips); }
 
+void BandTable::build(const HuffmanCode& code, bool is_refinement) {
+  refines = is_refinement;
+  build_symbols(code, refines ? refining_symbol : band_symbol, longs, singles);
+}
+
 Single find_symbol(const DcTable& table, uint64_t bits) {
   return find_long(table.longs, bits, dc_symbol);
 }
 Single find_symbol(const AcTable& table, uint64_t bits) {
   return find_long(table.longs, bits, ac_symbol);
+}
+Single find_symbol(const BandTable& table, uint64_t bits) {
+  return find_long(table.longs, bits, table.refines ? refining_symbol : band_symbol);
 }
 
 }  // namespace stoker::jpeg
