@@ -85,7 +85,7 @@ def jpeg_decode(data: Any, request: dict[str, Any], index: Any, out: Any) -> boo
     """Fills dense memory with pixels. Whether the index was used."""
 
 def join_jpeg_indexes(indexes: list[bytes]) -> bytes:
-    """The bytes of a .sti file, of the indexes of many files."""
+    """The bytes of a .sti file, of the indexes of many files, thinned to what pipelines take."""
 
 def jpeg_index(data: Any, every: int) -> bytes:
     """The index of a file."""

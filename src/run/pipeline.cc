@@ -158,7 +158,7 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options, std::optional<in
 void Pipeline::keep_jpeg_indexes(size_t share) {
   const size_t limit = std::min(static_cast<size_t>(settings().jpeg_index_limit), share / 4);
   if (limit == 0) return;
-  jpeg_indexes_ = std::make_unique<EntropyIndexes>(limit);
+  jpeg_indexes_ = std::make_unique<EntropyIndexes>(limit, EntropyIndexes::kEvery);
   options_.jpeg_indexes = jpeg_indexes_.get();
   options_.read_ahead_limit = std::min(options_.read_ahead_limit, share - limit);
 }

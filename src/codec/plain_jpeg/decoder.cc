@@ -89,27 +89,27 @@ class PlainDecoder {
         known_rows_(index ? index->rows_read() : 0),
         scan_(image.bytes, frame, scratch),
         writer_(out, plan_.convert, channels(), scratch) {
-    const int64_t end = std::max(rows_.end, judged_);
     const bool is_progressive = !scans.empty();
-    const bool has_lanes = !index_ && !is_progressive && LaneRows::can_read(f_, end);
-    if (has_lanes || is_progressive)
+    if (!is_progressive) in_lanes_ = find_lanes();
+    if (in_lanes_.rows() > 0 || is_progressive)
       columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
     make_planes(scratch);
     if (is_progressive) {
-      progressive_.emplace(image.bytes, f_, scans, end, scratch);
+      progressive_.emplace(image.bytes, f_, scans, end_row(), scratch);
       return;
     }
     make_mcus(scratch);
-    if (has_lanes) lanes_.emplace(image.bytes, f_, skipped_, end, scratch);
+    if (in_lanes_.rows() > 0) lanes_.emplace(image.bytes, f_, skipped_, in_lanes_, index_, scratch);
   }
 
   bool decode() {
-    if (lanes_) return decode_in_rows(*lanes_);
-    if (progressive_) return decode_in_rows(*progressive_);
-    // What the index knows to be undamaged is not read only to be judged.
-    const int64_t end = std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0);
+    if (progressive_) return decode_progressive();
     scan_.start({.offset = f_.data});
-    for (int64_t row = first_row(); row < end; ++row) {
+    for (int64_t row = first_row(); row < end_row(); ++row) {
+      if (row >= in_lanes_.row && row < in_lanes_.end_row) {
+        if (!decode_row_in_lanes(row)) return false;
+        continue;
+      }
       if (row >= rows_.begin && row < rows_.end) {
         if (!decode_row(row)) return false;
       } else if (row >= known_rows_) {
@@ -119,6 +119,7 @@ class PlainDecoder {
       if (!has_usual_predictors()) return false;
     }
     if (!judges_all_ || (index_ && index_->is_whole())) return true;
+    if (lanes_ && !index_) return lanes_->is_at_end();
     if (!scan_.is_at_end()) return false;
     if (index_ && index_->has_all_places()) index_->set_whole();
     return true;
@@ -149,13 +150,16 @@ class PlainDecoder {
   void make_planes(Arena& scratch);
   void make_mcus(Arena& scratch);
   int64_t first_row() const;
+  // What the index knows to be undamaged is not read only to be judged.
+  int64_t end_row() const { return std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0); }
   void pass_to(int64_t row, int64_t column);
   bool read(const jpeg::Mcu& mcu, int64_t row, Range columns, int64_t first);
   bool meet(int64_t row, int64_t column);
-  template <class Rows>
-  bool decode_in_rows(Rows& rows);
-  const int16_t* row_of_groups(LaneRows& rows, int component, int row) const;
-  const int16_t* row_of_groups(ProgressiveRows& rows, int component, int row) const;
+  McuArea find_lanes() const;
+  bool decode_row_in_lanes(int64_t row);
+  bool decode_progressive();
+  template <class Groups>
+  bool show_row(int64_t row, const Groups& groups_of);
   void keep_last_samples();
   bool decode_row(int64_t row);
   bool read_rest(int64_t row);
@@ -176,6 +180,7 @@ class PlainDecoder {
   const int64_t known_rows_;  // of MCUs: the index knew from the beginning that they are undamaged
   bool has_wrong_index_ = false;
   ScanReader scan_;
+  McuArea in_lanes_;  // rows that lanes read; perhaps none
   std::optional<LaneRows> lanes_;
   std::optional<ProgressiveRows> progressive_;
   RowWriter writer_;
@@ -218,8 +223,9 @@ void PlainDecoder::make_planes(Arena& scratch) {
 }
 
 void PlainDecoder::make_mcus(Arena& scratch) {
-  const bool skips = columns_.size() < f_.mcus_across() || rows_.begin > 0 || rows_.end < judged_ ||
-                     !needs(f_.count - 1);
+  const bool all_in_lanes = in_lanes_.row <= first_row() && in_lanes_.end_row >= end_row();
+  const bool skips = !all_in_lanes && (columns_.size() < f_.mcus_across() || rows_.begin > 0 ||
+                                       rows_.end < judged_ || !needs(f_.count - 1));
   jpeg::DcTable* dc[4] = {};
   jpeg::AcTable* ac[4] = {};
   for (int c = 0; c < f_.count; ++c) {
@@ -283,36 +289,61 @@ bool PlainDecoder::meet(int64_t row, int64_t column) {
   return true;
 }
 
-// Reads all rows that are needed, many of them at once.
-template <class Rows>
-bool PlainDecoder::decode_in_rows(Rows& rows) {
-  for (int64_t row = 0; row < std::max(rows_.end, judged_); ++row) {
-    const bool is_shown = row >= rows_.begin && row < rows_.end;
-    if (!rows.read_next(is_shown ? columns_.end : 0)) return false;
-    if (!is_shown) continue;
-    keep_last_samples();
-    for (int c = 0; c < f_.count; ++c) {
-      if (!needs(c)) continue;
-      const Plane& p = planes_[c];
-      const PlainFrame::Component& of = f_.components[c];
-      for (int r = 0; r < of.down; ++r)
-        if (!jpeg::inverse_transform(row_of_groups(rows, c, r), groups(columns_.size() * of.across),
-                                     of.quanta.data(), p.samples + (8 * r + 1) * p.stride,
-                                     p.stride))
-          return false;
-    }
-    write_rows(row);
-  }
-  return !judges_all_ || rows.is_at_end();
+// The rows to be read many at once, with the columns that are read of them.
+McuArea PlainDecoder::find_lanes() const {
+  const McuArea all{0, std::max(rows_.end, judged_), 0, f_.mcus_across()};
+  if (!index_) return LaneRows::can_read(f_, all.end_row) ? all : McuArea{};
+  if (columns_.size() == 0) return {};
+  McuArea area{rows_.begin, std::min(rows_.end, known_rows_), columns_.begin, columns_.end};
+  area = LaneRows::widened(*index_, area);
+  // Otherwise the first row is read as without lanes, to its next place.
+  if (area.rows() > 0 && !LaneRows::proves(f_, *index_, area)) ++area.row;
+  return LaneRows::can_read(f_, *index_, area) ? area : McuArea{};
 }
 
-const int16_t* PlainDecoder::row_of_groups(LaneRows& rows, int component, int row) const {
-  return rows.blocks(component, row) + columns_.begin * f_.components[component].across * 64;
+bool PlainDecoder::decode_row_in_lanes(int64_t row) {
+  const bool is_shown = row >= rows_.begin && row < rows_.end;
+  const int64_t skipped = columns_.begin - in_lanes_.column;
+  if (!lanes_->read_next(is_shown ? skipped + columns_.size() : 0)) {
+    has_wrong_index_ = index_ != nullptr;
+    return false;
+  }
+  return !is_shown || show_row(row, [&](int component, int row_of_blocks) {
+    return lanes_->blocks(component, row_of_blocks) +
+           skipped * f_.components[component].across * 64;
+  });
 }
-const int16_t* PlainDecoder::row_of_groups(ProgressiveRows& rows, int component, int row) const {
-  const int64_t across = f_.components[component].across;
-  return rows.groups(component, row, groups(columns_.begin * across),
-                     groups(columns_.size() * across));
+
+bool PlainDecoder::decode_progressive() {
+  for (int64_t row = 0; row < end_row(); ++row) {
+    const bool is_shown = row >= rows_.begin && row < rows_.end;
+    if (!progressive_->read_next(is_shown ? columns_.end : 0)) return false;
+    if (is_shown && !show_row(row, [&](int component, int row_of_blocks) {
+          const int64_t across = f_.components[component].across;
+          return progressive_->groups(component, row_of_blocks, groups(columns_.begin * across),
+                                      groups(columns_.size() * across));
+        }))
+      return false;
+  }
+  return !judges_all_ || progressive_->is_at_end();
+}
+
+// Makes pixels of a row of MCUs that was read as a whole. groups_of(component, row of blocks) are
+// its groups of blocks, from the first column on.
+template <class Groups>
+bool PlainDecoder::show_row(int64_t row, const Groups& groups_of) {
+  keep_last_samples();
+  for (int c = 0; c < f_.count; ++c) {
+    if (!needs(c)) continue;
+    const Plane& p = planes_[c];
+    const PlainFrame::Component& of = f_.components[c];
+    for (int r = 0; r < of.down; ++r)
+      if (!jpeg::inverse_transform(groups_of(c, r), groups(columns_.size() * of.across),
+                                   of.quanta.data(), p.samples + (8 * r + 1) * p.stride, p.stride))
+        return false;
+  }
+  write_rows(row);
+  return true;
 }
 
 void PlainDecoder::keep_last_samples() {
@@ -335,12 +366,16 @@ bool PlainDecoder::decode_row(int64_t row) {
 
 // Reads what is right of the window, where that is needed.
 bool PlainDecoder::read_rest(int64_t row) {
+  const int64_t all = f_.mcus_across();
+  if (row >= known_rows_) {
+    const bool is_last = row + 1 == rows_.end && row >= judged_;
+    return is_last || read(skipped_, row, {columns_.end, all}, 0);
+  }
+  if (row > rows_.begin) return true;
   // The first row tells whether the index is right.
-  const bool is_proof = row < known_rows_ && row == rows_.begin;
-  const bool is_last = row + 1 == rows_.end && row >= judged_;
-  if (!is_proof && (is_last || row < known_rows_)) return true;
-  if (!read(skipped_, row, {columns_.end, f_.mcus_across()}, 0)) return false;
-  return !is_proof || row + 1 == f_.mcus_down() || meet(row + 1, 0);
+  const int64_t end = index_->column_behind(columns_.end - 1);
+  if (!read(skipped_, row, {columns_.end, end}, 0)) return false;
+  return end < all ? meet(row, end) : row + 1 == f_.mcus_down() || meet(row + 1, 0);
 }
 
 // MCUs by their places in the window.
