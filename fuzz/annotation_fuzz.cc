@@ -5,7 +5,7 @@
 // The first byte chooses which.
 #include <vector>
 
-#include "foreign.h"
+#include "refusals.h"
 #include "stores/annotations/coco.h"
 #include "stores/annotations/masks.h"
 #include "stores/annotations/sound_manifest.h"
@@ -33,7 +33,7 @@ void take_set(const CocoSet& set) {
       set.check_labels(i);
       set.check_masks(i);
     } catch (const SampleError& e) {
-      fuzz::check(e, {});
+      fuzz::check_refusal(e, {});
     }
   }
 }
@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       }
     }
   } catch (const stoker::SampleError& e) {
-    stoker::fuzz::check(e, bytes);
+    stoker::fuzz::check_refusal(e, bytes);
   }
   return 0;
 }

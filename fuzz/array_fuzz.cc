@@ -7,7 +7,7 @@
 
 #include "codec/arrays/npy.h"
 #include "codec/inflate/inflate.h"
-#include "foreign.h"
+#include "refusals.h"
 
 namespace stoker {
 namespace {
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     stoker::take(file, data[0], data[1]);
   } catch (const stoker::SampleError& e) {
-    stoker::fuzz::check(e, file);
+    stoker::fuzz::check_refusal(e, file);
   }
   return 0;
 }

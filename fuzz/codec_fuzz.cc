@@ -10,7 +10,7 @@
 
 #include "codec/codec.h"
 #include "codec/plain_jpeg/decoder.h"
-#include "foreign.h"
+#include "refusals.h"
 
 namespace stoker {
 namespace {
@@ -52,7 +52,7 @@ bool decode(const EncodedImage& image, const View& out, const Window& judged) {
   } catch (const TooLarge&) {
     throw;  // the whole picture needs more than a window
   } catch (const SampleError& e) {
-    fuzz::check(e, image.bytes);
+    fuzz::check_refusal(e, image.bytes);
     return false;
   }
 }
@@ -110,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (std::string_view(image.info.format) == "JPEG" && !image.info.is_lossless)
       stoker::compare_with_library(image, choices);
   } catch (const stoker::SampleError& e) {
-    stoker::fuzz::check(e, file);
+    stoker::fuzz::check_refusal(e, file);
   }
   return 0;
 }

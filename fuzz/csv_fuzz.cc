@@ -6,7 +6,7 @@
 // byte chooses the delimiter, and whether there is a header.
 #include <vector>
 
-#include "foreign.h"
+#include "refusals.h"
 #include "stores/annotations/csv.h"
 
 namespace {

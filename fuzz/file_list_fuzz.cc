@@ -3,8 +3,8 @@
 //
 // Parses any bytes as a file list. They must be refused with a GraphError or parsed, and a parsed
 // list must parse to the same list again.
-#include "foreign.h"
 #include "io/paths/path_list.h"
+#include "refusals.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "codec/boxes.h"
 #include "codec/chunks.h"
-#include "foreign.h"
+#include "refusals.h"
 
 namespace stoker {
 namespace {
@@ -44,7 +44,7 @@ void take_numbers(std::span<const uint8_t> file, ByteOrder order) {
     try {
       require(take(b, size) == expected_number(next, order) && next.size() == size);
     } catch (const SampleError& e) {
-      fuzz::check(e, file);
+      fuzz::check_refusal(e, file);
       require(next.size() < size && e.offset == static_cast<int64_t>(b.end()));
       return;
     }
@@ -70,7 +70,7 @@ void take_boxes(ForeignBytes bytes, std::span<const uint8_t> file, int depth) {
     boxes.require_end();
     require(at == bytes.end());
   } catch (const SampleError& e) {
-    fuzz::check(e, file);
+    fuzz::check_refusal(e, file);
     require(at < bytes.end());
   }
 }

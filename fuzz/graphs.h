@@ -3,7 +3,7 @@
 //
 // What must hold for every text that is loaded as a graph.
 #pragma once
-#include "foreign.h"
+#include "refusals.h"
 #include "run/pipeline.h"
 
 namespace stoker::fuzz {

@@ -13,7 +13,7 @@
 #include "codec/jpeg/writer.h"
 #include "codec/plain_jpeg/decoder.h"
 #include "codec/plain_jpeg/entropy_indexes.h"
-#include "foreign.h"
+#include "refusals.h"
 
 namespace stoker {
 namespace {

@@ -14,8 +14,8 @@
 #include <numeric>
 #include <vector>
 
-#include "foreign.h"
 #include "io/crc32c.h"
+#include "refusals.h"
 #include "stores/records/record_files.h"
 #include "stores/records/recordio.h"
 #include "stores/records/tfrecord.h"

@@ -5,7 +5,7 @@
 // first byte chooses which.
 #include <vector>
 
-#include "foreign.h"
+#include "refusals.h"
 #include "stores/lmdb/datum.h"
 #include "stores/lmdb/lmdb.h"
 
@@ -26,7 +26,7 @@ void take_database(ByteSpan file) {
     try {
       (void)lmdb_value(bytes, p, page_size, "fuzz");
     } catch (const SampleError& e) {
-      fuzz::check(e, file);
+      fuzz::check_refusal(e, file);
     }
   }
 }
@@ -48,7 +48,7 @@ void take_tensors(ByteSpan value) {
     try {
       (void)tensor_floats(t, "the label");
     } catch (const SampleError& e) {
-      fuzz::check(e, value);
+      fuzz::check_refusal(e, value);
     }
   }
 }
@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     else if (data[0] % 3 == 1) stoker::stores::take_datum(bytes);
     else stoker::stores::take_tensors(bytes);
   } catch (const stoker::SampleError& e) {
-    stoker::fuzz::check(e, bytes);
+    stoker::fuzz::check_refusal(e, bytes);
   }
   return 0;
 }

@@ -4,7 +4,7 @@
 // Takes any bytes for a file of RecordIO, or for an index. The first byte chooses which.
 #include <vector>
 
-#include "foreign.h"
+#include "refusals.h"
 #include "stores/records/recordio.h"
 
 namespace stoker::stores {
@@ -23,7 +23,7 @@ void take_file(ByteSpan file) {
       const PictureRecord r = parse_picture_record(payload);
       if (r.labels.size() + r.picture.size() > payload.size()) std::abort();
     } catch (const SampleError& e) {
-      fuzz::check(e, file);
+      fuzz::check_refusal(e, file);
     }
   }
   if (end != static_cast<int64_t>(file.size())) std::abort();
@@ -36,7 +36,7 @@ void take_index(ByteSpan text) {
          parse_recordio_index(fuzz::text_of(text.data(), text.size()), "fuzz", kSize))
       if (p.offset < 0 || p.size < 0 || (p.size > 0 && p.offset + p.size > kSize)) std::abort();
   } catch (const SampleError& e) {
-    fuzz::check(e, text);
+    fuzz::check_refusal(e, text);
   }
 }
 

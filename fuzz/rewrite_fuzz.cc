@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codec/jpeg/rewrite.h"
-#include "foreign.h"
+#include "refusals.h"
 
 namespace {
 
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const stoker::JpegRewrite again = stoker::rewrite_jpeg(made.bytes, scratch);
     if (!again.bytes.empty() || !again.obstacle.empty()) std::abort();
   } catch (const stoker::SampleError& e) {
-    stoker::fuzz::check(e, file);
+    stoker::fuzz::check_refusal(e, file);
   }
   return 0;
 }

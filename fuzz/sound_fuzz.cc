@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codec/sound/sound.h"
-#include "foreign.h"
+#include "refusals.h"
 
 namespace stoker {
 namespace {
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     stoker::compare(file, data[0]);
   } catch (const stoker::SampleError& e) {
-    stoker::fuzz::check(e, file);
+    stoker::fuzz::check_refusal(e, file);
   }
   return 0;
 }

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "foreign.h"
 #include "io/tar.h"
+#include "refusals.h"
 #include "stores/webdataset.h"
 
 namespace {

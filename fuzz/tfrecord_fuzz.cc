@@ -5,7 +5,7 @@
 // chooses which.
 #include <vector>
 
-#include "foreign.h"
+#include "refusals.h"
 #include "stores/records/example.h"
 #include "stores/records/tfrecord.h"
 
@@ -36,11 +36,11 @@ void take_payload(ByteSpan payload) {
         std::vector<int64_t> to(static_cast<size_t>(r.bytes) / 8 + 1), sizes(r.strings.size());
         copy_result(spec, r, payload, reinterpret_cast<uint8_t*>(to.data()), sizes.data());
       } catch (const SampleError& e) {
-        fuzz::check(e, payload);
+        fuzz::check_refusal(e, payload);
       }
     }
   } catch (const SampleError& e) {
-    fuzz::check(e, payload);
+    fuzz::check_refusal(e, payload);
   }
 }
 
@@ -54,7 +54,7 @@ void take_file(ByteSpan file) {
     try {
       take_payload(tfrecord_payload(record, "fuzz", p.offset, true));
     } catch (const SampleError& e) {
-      fuzz::check(e, file);
+      fuzz::check_refusal(e, file);
     }
   }
   if (end != static_cast<int64_t>(file.size())) std::abort();
@@ -66,7 +66,7 @@ void take_index(ByteSpan text) {
         parse_tfrecord_index(fuzz::text_of(text.data(), text.size()), "fuzz");
     if (parse_tfrecord_index(tfrecord_index(places), "again") != places) std::abort();
   } catch (const SampleError& e) {
-    fuzz::check(e, text);
+    fuzz::check_refusal(e, text);
   }
 }
 

@@ -39,7 +39,7 @@ int retried(F f) {
 }
 
 // Too many open files are not the sample's fault.
-[[noreturn]] void fail_for_want_of_room(const std::string& path, int error) {
+[[noreturn]] void fail_for_open_files(const std::string& path, int error) {
   rlimit most{};
   ::getrlimit(RLIMIT_NOFILE, &most);
   throw BudgetError("cannot open '" + path + "': " + reason(error) + "; this process may have " +
@@ -62,7 +62,7 @@ int open_fd(const std::string& path) {
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     return fd >= 0;
   });
-  if (error == EMFILE || error == ENFILE) fail_for_want_of_room(path, error);
+  if (error == EMFILE || error == ENFILE) fail_for_open_files(path, error);
   if (error) fail("open", path, reason(error));
   return fd;
 }

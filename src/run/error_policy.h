@@ -20,7 +20,7 @@ struct ErrorPolicy {
 
   const char* name() const { return EnumNames<OnError>::kNames[static_cast<size_t>(on_error)]; }
   // Whether a bad sample is no error, as long as its batch can be handed out.
-  bool goes_on() const { return on_error != OnError::kRaise; }
+  bool continues() const { return on_error != OnError::kRaise; }
   bool leaves_samples_out() const {
     return on_error == OnError::kSkip || on_error == OnError::kDrop;
   }

@@ -106,7 +106,7 @@ TEST(Options, SharesOfMemoryAreThoseOfTheHelp) {
 TEST(Options, AnErrorPolicyAnswersForEachValue) {
   const auto answers = [](OnError on_error) {
     const ErrorPolicy p{on_error};
-    return std::vector<bool>{p.goes_on(), p.leaves_samples_out(), p.replaces_samples(),
+    return std::vector<bool>{p.continues(), p.leaves_samples_out(), p.replaces_samples(),
                              p.drops_empty_steps()};
   };
   EXPECT_EQ(answers(OnError::kRaise), (std::vector<bool>{false, false, false, false}));

@@ -72,7 +72,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
   if (policy.leaves_samples_out())
     s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
          "batch; on_error='drop' leaves such batches out, on_error='replace' keeps batches full";
-  if (!policy.goes_on())
+  if (!policy.continues())
     s += "\nThe next run() goes on behind this batch; on_error='skip', a setting of the pipeline, "
          "leaves such samples out";
   return s;
@@ -271,7 +271,7 @@ void Pipeline::note(const Outputs& out, bool is_dropped) {
     ++failures_;
     const bool is_batch = f.in_batch < 0;
     if (is_batch && !is_dropped) continue;  // it is raised, and no sample is to blame
-    if (quarantine_.empty() && settings().error_policy().goes_on())
+    if (quarantine_.empty() && settings().error_policy().continues())
       notice_ = "on_error='" + std::string(settings().error_policy().name()) + "':" + describe(f) +
                 "\nThis is said once; quarantine() lists all";
     const int64_t index = plan_->reader_count() ? f.index : 0;
@@ -346,12 +346,7 @@ ReaderMeta Pipeline::reader_meta(const std::string& name) const {
     const int64_t shards = s.num_shards;
     const bool pads = s.end == io::OrderSpec::EpochEnd::kPad;
     const int64_t padded = pads ? (s.size + shards - 1) / shards * shards : s.size;
-    // Such a reader does not move on to another part either.
-    const Arguments& given = plan_->node(plan_->reader_node(r)).arguments;
-    const auto shuffles = given.find("shuffle_after_epoch");
-    const bool sticks =
-        s.stick_to_shard || (shuffles != given.end() && shuffles->second == Value(true));
-    return {s.size, padded, s.num_shards, s.shard_id, pads, sticks};
+    return {s.size, padded, s.num_shards, s.shard_id, pads, s.stick_to_shard || s.same_share};
   }
   std::vector<std::string> names;
   for (int r = 0; r < plan_->reader_count(); ++r)

@@ -28,10 +28,10 @@ class Expected {
  public:
   explicit Expected(const std::string& folder)
       : folder_(test::test_data() / "containers" / folder),
-        there_(std::filesystem::exists(folder_ / "expected.json")) {
-    if (there_) json_ = parser_.load((folder_ / "expected.json").string());
+        is_available_(std::filesystem::exists(folder_ / "expected.json")) {
+    if (is_available_) json_ = parser_.load((folder_ / "expected.json").string());
   }
-  bool there() const { return there_; }
+  bool is_available() const { return is_available_; }
   Json json() const { return json_; }
   std::string path(std::string_view name) const { return (folder_ / name).string(); }
   Json set(std::string_view name) const {
@@ -42,7 +42,7 @@ class Expected {
 
  private:
   std::filesystem::path folder_;
-  bool there_;
+  bool is_available_;
   simdjson::dom::parser parser_;
   Json json_;
 };

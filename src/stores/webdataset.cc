@@ -253,7 +253,7 @@ std::string WebdatasetTable::way_out() const {
 }
 
 WebdatasetTable WebdatasetTable::searched(const std::string& path, io::TarReader::ReadAt read_at,
-                                          const std::function<int64_t()>& sound) {
+                                          const std::function<int64_t()>& intact_size) {
   io::TarReader tar(path, std::move(read_at));
   Maker maker;
   std::optional<std::string> key;
@@ -269,9 +269,9 @@ WebdatasetTable WebdatasetTable::searched(const std::string& path, io::TarReader
       maker.add({name.ending, m->name, {m->offset, m->size}});
     }
   } catch (const SampleError& e) {
-    damage = {e, sound()};
+    damage = {e, intact_size()};
   }
-  WebdatasetTable table = maker.finish(path, sound());
+  WebdatasetTable table = maker.finish(path, intact_size());
   table.kept_.may_be_kept = !damage;
   table.damage_ = std::move(damage);
   return table;

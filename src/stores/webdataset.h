@@ -35,14 +35,14 @@ class WebdatasetTable {
  public:
   struct Damage {
     SampleError error;
-    int64_t sound;  // so many bytes of the archive could be read
+    int64_t intact_size;  // so many bytes of the archive could be read
   };
 
   // Searches an archive. Neighbours whose names are alike up to the first dot of their last part
-  // are a sample; members without such a name or without an ending are none. `sound`: how many
-  // bytes could be read. Damage becomes damage().
+  // are a sample; members without such a name or without an ending are none. Damage becomes
+  // damage(), and `intact_size` then tells how many bytes could be read.
   static WebdatasetTable searched(const std::string& path, io::TarReader::ReadAt read_at,
-                                  const std::function<int64_t()>& sound);
+                                  const std::function<int64_t()>& intact_size);
   // Of a plain archive.
   static WebdatasetTable searched(const Ranges& archive);
   // The one that is kept of an archive, or else what `search` makes.

@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
     fed: list[tuple[str, _core.Fed, bool]]  # the node, its batch, whether to copy it
     failure: BaseException | None
     is_end: bool
-    goes_on: bool  # the next epoch begins without a reset
+    continues: bool  # the next epoch begins without a reset
     notes: list[str]  # what is to be said of the epoch that ends here
     positions: list[Position]  # where each source stands afterwards
     done: list[Callable[[], None]]  # called once the batches are not needed any more
@@ -50,7 +50,7 @@ class _Record(NamedTuple):
     """What to do when the user receives an outcome. ``step`` is -1 for the end of an epoch."""
 
     step: int
-    goes_on: bool
+    continues: bool
     notes: list[str]
     positions: list[Position]
     done: list[Callable[[], None]]
@@ -176,7 +176,7 @@ class Feeder:
             outcome, self._first = self._first, None
             assert outcome is not None
             self._positions = outcome.positions
-            self.is_ended = self._stands_at_end = outcome.is_end and not outcome.goes_on
+            self.is_ended = self._stands_at_end = outcome.is_end and not outcome.continues
             self.notes += outcome.notes
             self._changed.notify_all()
         _call_all(outcome.done)
@@ -202,7 +202,7 @@ class Feeder:
             record = self._records.popleft()
             assert record.step < 0
             self._meet(record)
-            self.is_ended = not record.goes_on
+            self.is_ended = not record.continues
             self.notes += record.notes
             self._changed.notify_all()
 
@@ -365,9 +365,9 @@ class Feeder:
             for runner, result in zip(self.runners, results, strict=True)
             if isinstance(result, StopIteration)
         ]
-        goes_on = bool(ended) and not errors and all(r.group.cycle != "no" for r in ended)
+        continues = bool(ended) and not errors and all(r.group.cycle != "no" for r in ended)
         notes = self._notes_of_end(ended) if ended and not errors else []
-        if goes_on:
+        if continues:
             for runner in self.runners:
                 runner.begin_next_epoch()
         fed: list[tuple[str, _core.Fed, bool]] = []
@@ -380,7 +380,7 @@ class Feeder:
         done = [p.done for p in products]
         is_end = bool(ended) and not errors
         failure = errors[0] if errors else None
-        return Outcome(fed, failure, is_end, goes_on, notes, self._last_positions, done)
+        return Outcome(fed, failure, is_end, continues, notes, self._last_positions, done)
 
     def _notes_of_end(self, ended: Sequence[Runner]) -> list[str]:
         """What is to be said of an epoch that these sources end."""
@@ -423,12 +423,12 @@ class Feeder:
     def _record(self, outcome: Outcome) -> None:
         step = -1 if outcome.is_end else self._produced
         self._records.append(
-            _Record(step, outcome.goes_on, outcome.notes, outcome.positions, outcome.done)
+            _Record(step, outcome.continues, outcome.notes, outcome.positions, outcome.done)
         )
         if outcome.failure is not None:
             self._failures[step] = outcome.failure
         self._produced += not outcome.is_end
-        self._stands_at_end = outcome.is_end and not outcome.goes_on
+        self._stands_at_end = outcome.is_end and not outcome.continues
 
     def _feed(self, engine: _core.Pipeline, outcome: Outcome) -> None:
         if outcome.is_end:

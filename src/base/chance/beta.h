@@ -46,9 +46,9 @@ inline GammaTry try_gamma(uint32_t first, uint32_t second, uint32_t third, const
   const bool is_below = (exact::log_of_normal(inner_share(third)) < bound.v) | (g.d > 1e10);
   return {static_cast<bool>(is_positive & is_below), exact::log_of_normal((Num(g.d) * v).v)};
 }
-// Makes a number for shape + 1 one for a shape below 1, by one draw u: it is multiplied with
-// u^(1/shape), as a logarithm, because most such numbers are too small for a double.
-inline double for_less(double log, uint32_t draw, double shape) {
+// The logarithm of a draw for a shape below 1, from that of one for shape + 1 and a further draw u:
+// adds log(u)/shape. It stays a logarithm, as most such numbers are too small for a double.
+inline double for_shape_below_one(double log, uint32_t draw, double shape) {
   using exact::Num;
   return (Num(log) + Num(exact::log_of_normal(inner_share(draw))) / Num(shape)).v;
 }
@@ -59,21 +59,22 @@ inline double log_of_gamma(Chance& chance, const Gamma& g) {
   for (;;) {
     const uint32_t first = chance.next(), second = chance.next(), third = chance.next();
     const GammaTry t = try_gamma(first, second, third, g);
-    if (t.is_taken) return g.is_below_one() ? for_less(t.log, chance.next(), g.shape) : t.log;
+    if (t.is_taken)
+      return g.is_below_one() ? for_shape_below_one(t.log, chance.next(), g.shape) : t.log;
   }
 }
 
-// Two logarithms of gamma draws make one of the beta distribution in two steps: how far they are
-// apart, and 1 / (1 + e^apart). In one step, the compiler would make branches of the limits.
-inline double apart(double first, double second) {
+// Two logarithms of gamma draws make one of the beta distribution in two steps: their difference,
+// and 1 / (1 + e^difference). In one step, the compiler would make branches of the limits.
+inline double bounded_difference(double first, double second) {
   using exact::Num;
   const double far = (Num(second) - Num(first)).v;
   const double near = far < exact::kMostPower ? far : exact::kMostPower;
   return near > exact::kLeastPower ? near : exact::kLeastPower;
 }
-inline double share_of(double apart) {
+inline double share_of(double difference) {
   using exact::Num;
-  return (Num(1) / (Num(1) + Num(exact::exp_in_range(apart)))).v;
+  return (Num(1) / (Num(1) + Num(exact::exp_in_range(difference)))).v;
 }
 
 }  // namespace detail
@@ -83,7 +84,7 @@ inline double share_of(double apart) {
 inline double beta_of(Chance& chance, double alpha, double beta) {
   const double first = detail::log_of_gamma(chance, detail::Gamma(alpha));
   const double second = detail::log_of_gamma(chance, detail::Gamma(beta));
-  return detail::share_of(detail::apart(first, second));
+  return detail::share_of(detail::bounded_difference(first, second));
 }
 
 }  // namespace stoker

@@ -119,7 +119,7 @@ class Walk {
     begin_ = h.stream_at;
     b_.skip(2);  // the marker that begins it
     take_segments(kSot);
-    sound_ = b_.at();
+    intact_end_ = b_.at();
     while (take_tile_part()) {
     }
     if (what_.empty() && std::memchr(has_tile_, 0, static_cast<size_t>(tiles_)))
@@ -127,7 +127,7 @@ class Walk {
   }
 
   // How much of the code stream may be decoded.
-  size_t sound() const { return sound_ - begin_; }
+  size_t intact_size() const { return intact_end_ - begin_; }
   // What is wrong behind that; "" if nothing is.
   const std::string& what() const { return what_; }
   size_t at() const { return b_.at(); }
@@ -173,7 +173,7 @@ class Walk {
     const uint64_t data = size == 0 ? b_.left() : size - head;
     const bool is_cut = !b_.has(data);
     b_.part(data);
-    sound_ = b_.at();
+    intact_end_ = b_.at();
     if (is_cut) {
       wrong_length_ = begin + 6 - begin_;
       return stop("it ends prematurely");
@@ -181,7 +181,7 @@ class Walk {
     if (!b_.has(2)) return false;
     const uint32_t marker = b_.u16();
     if (marker != kSot && marker != kEoc) return stop("expected the marker SOT or EOC");
-    sound_ = b_.at();
+    intact_end_ = b_.at();
     return marker == kSot;
   }
   bool stop(std::string what) {
@@ -193,7 +193,7 @@ class Walk {
   int64_t tiles_;
   Needs& needs_;
   uint8_t* has_tile_;
-  size_t begin_ = 0, sound_ = 0, wrong_length_ = kNowhere;
+  size_t begin_ = 0, intact_end_ = 0, wrong_length_ = kNowhere;
   std::string what_;
 };
 

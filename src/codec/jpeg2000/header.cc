@@ -50,7 +50,7 @@ void read_size(ForeignBytes b, Header& h) {
 }
 
 // What the boxes of a JP2 file say.
-struct Said {
+struct BoxContents {
   std::optional<Colour> colour;
   std::optional<ForeignBytes> palette, map, meaning;
 };
@@ -70,30 +70,30 @@ Colour colour_of(ForeignBytes b) {
   }
 }
 
-void read_jp2_header(ForeignBytes b, Said& said) {
+void read_jp2_header(ForeignBytes b, BoxContents& contents) {
   Boxes boxes(b);
   for (Box box; boxes.next(box);) {
-    if (box.type == "colr" && !said.colour) said.colour = colour_of(box.data);
-    if (box.type == "pclr") said.palette = box.data;
-    if (box.type == "cmap") said.map = box.data;
-    if (box.type == "cdef") said.meaning = box.data;
+    if (box.type == "colr" && !contents.colour) contents.colour = colour_of(box.data);
+    if (box.type == "pclr") contents.palette = box.data;
+    if (box.type == "cmap") contents.map = box.data;
+    if (box.type == "cdef") contents.meaning = box.data;
   }
   boxes.require_end();
 }
 
-// The code stream in the boxes of a file. Puts into `said` what the header says.
-ForeignBytes find_code_stream(ForeignBytes file, Said& said) {
+// The code stream in the boxes of a file. Puts into `contents` what the header says.
+ForeignBytes find_code_stream(ForeignBytes file, BoxContents& contents) {
   Boxes boxes(file);
   for (Box box; boxes.next(box);) {
-    if (box.type == "jp2h") read_jp2_header(box.data, said);
+    if (box.type == "jp2h") read_jp2_header(box.data, contents);
     if (box.type == "jp2c") return box.data;
   }
   boxes.require_end();
   return file.from(file.end());
 }
 
-void read_palette(const Said& said, Header& h) {
-  ForeignBytes b = *said.palette;
+void read_palette(const BoxContents& contents, Header& h) {
+  ForeignBytes b = *contents.palette;
   h.entries = b.u16();
   h.columns = b.u8();
   if (h.entries < 1 || h.entries > 1024 || h.columns < 1)
@@ -103,9 +103,9 @@ void read_palette(const Said& said, Header& h) {
     h.entry_size += h.column[i].bits > 8 ? 2 : 1;
   }
   if (!b.has(h.entries * h.entry_size)) b.fail("its palette ends prematurely");
-  if (!said.map) b.fail("its palette has no map");
+  if (!contents.map) b.fail("its palette has no map");
   h.palette = b.bytes(h.entries * h.entry_size);
-  ForeignBytes map = *said.map;
+  ForeignBytes map = *contents.map;
   for (h.channels = 0; map.left() > 0; ++h.channels) {
     if (h.channels == kMostChannels) refuse("of more than 4 channels");
     Channel& c = h.channel[h.channels];
@@ -143,19 +143,19 @@ bool is_code_stream(EncodedSpan b) {
 
 Header read_header(EncodedSpan file) {
   Header h;
-  Said said;
+  BoxContents contents;
   ForeignBytes b = foreign(file);
-  if (!is_code_stream(file)) b = find_code_stream(b, said);
+  if (!is_code_stream(file)) b = find_code_stream(b, contents);
   h.stream_at = b.at();
   h.stream = b.rest();
   read_size(b, h);
   h.channels = h.components;
   for (size_t i = 0; i < h.channels; ++i) h.channel[i].component = i;
-  if (said.palette) read_palette(said, h);
-  if (said.meaning) sort_channels(*said.meaning, h);
-  if (said.colour) h.colour = *said.colour;
+  if (contents.palette) read_palette(contents, h);
+  if (contents.meaning) sort_channels(*contents.meaning, h);
+  if (contents.colour) h.colour = *contents.colour;
   // A bare code stream says nothing of colours. Only chroma has fewer samples.
-  if (!said.colour && h.components == 3 && h.component[0].dx == 1 && h.component[1].dx > 1)
+  if (!contents.colour && h.components == 3 && h.component[0].dx == 1 && h.component[1].dx > 1)
     h.colour = Colour::kYcc;
   if (h.colour == Colour::kYcc && h.channels < 3) h.colour = Colour::kPlain;
   if (h.colour == Colour::kCmyk && (h.channels != 4 || h.dtype() != DType::kUint8))

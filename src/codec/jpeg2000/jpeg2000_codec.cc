@@ -313,7 +313,7 @@ class Reader {
 
   bool decode(const Window& wanted) {
     const Window w = with_margin(wanted);
-    Decoder decoder(h_.stream.first(walk_.sound()), !image_.options.tolerate_corrupt,
+    Decoder decoder(h_.stream.first(walk_.intact_size()), !image_.options.tolerate_corrupt,
                     walk_.wrong_length());
     const opj_image_t* got =
         decoder.decode(h_.x0 + w.begin[1], h_.y0 + w.begin[0], h_.x0 + w.end[1], h_.y0 + w.end[0]);

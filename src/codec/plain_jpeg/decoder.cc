@@ -12,6 +12,7 @@
 #include "codec/plain_jpeg/entropy_indexes.h"
 #include "codec/plain_jpeg/frame.h"
 #include "codec/plain_jpeg/lane_rows.h"
+#include "codec/plain_jpeg/progressive_rows.h"
 #include "codec/plain_jpeg/rows.h"
 #include "codec/plain_jpeg/scan_reader.h"
 #include "kernels/jpeg/idct.h"
@@ -71,9 +72,10 @@ bool build(Table*& table, const jpeg::HuffmanCode& code, Arena& scratch) {
 
 class PlainDecoder {
  public:
-  // `index`: of the file, or null.
+  // `index`: of the file, or null. `scans`: of a progressive file, or none.
   PlainDecoder(const EncodedImage& image, const PlainFrame& frame, const View& out,
-               int64_t judged_rows, EntropyIndex* index, Arena& scratch)
+               int64_t judged_rows, EntropyIndex* index, Arena& scratch,
+               std::span<const ProgressiveScan> scans = {})
       : f_(frame),
         is_ycbcr_(image.info.is_ycbcr),
         plan_(plan_color(stored_color(), image.options.output_type)),
@@ -87,15 +89,21 @@ class PlainDecoder {
         known_rows_(index ? index->rows_read() : 0),
         scan_(image.bytes, frame, scratch),
         writer_(out, plan_.convert, channels(), scratch) {
-    in_lanes_ = find_lanes();
-    if (in_lanes_.rows() > 0)
+    const bool is_progressive = !scans.empty();
+    if (!is_progressive) in_lanes_ = find_lanes();
+    if (in_lanes_.rows() > 0 || is_progressive)
       columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
     make_planes(scratch);
+    if (is_progressive) {
+      progressive_.emplace(image.bytes, f_, scans, end_row(), scratch);
+      return;
+    }
     make_mcus(scratch);
     if (in_lanes_.rows() > 0) lanes_.emplace(image.bytes, f_, skipped_, in_lanes_, index_, scratch);
   }
 
   bool decode() {
+    if (progressive_) return decode_progressive();
     scan_.start({.offset = f_.data});
     for (int64_t row = first_row(); row < end_row(); ++row) {
       if (row >= in_lanes_.row && row < in_lanes_.end_row) {
@@ -149,6 +157,9 @@ class PlainDecoder {
   bool meet(int64_t row, int64_t column);
   McuArea find_lanes() const;
   bool decode_row_in_lanes(int64_t row);
+  bool decode_progressive();
+  template <class Groups>
+  bool show_row(int64_t row, const Groups& groups_of);
   void keep_last_samples();
   bool decode_row(int64_t row);
   bool read_rest(int64_t row);
@@ -171,6 +182,7 @@ class PlainDecoder {
   ScanReader scan_;
   McuArea in_lanes_;  // rows that lanes read; perhaps none
   std::optional<LaneRows> lanes_;
+  std::optional<ProgressiveRows> progressive_;
   RowWriter writer_;
   Plane planes_[3];
   int16_t* coefficients_ = nullptr;  // of all planes
@@ -296,16 +308,38 @@ bool PlainDecoder::decode_row_in_lanes(int64_t row) {
     has_wrong_index_ = index_ != nullptr;
     return false;
   }
-  if (!is_shown) return true;
+  return !is_shown || show_row(row, [&](int component, int row_of_blocks) {
+    return lanes_->blocks(component, row_of_blocks) +
+           skipped * f_.components[component].across * 64;
+  });
+}
+
+bool PlainDecoder::decode_progressive() {
+  for (int64_t row = 0; row < end_row(); ++row) {
+    const bool is_shown = row >= rows_.begin && row < rows_.end;
+    if (!progressive_->read_next(is_shown ? columns_.end : 0)) return false;
+    if (is_shown && !show_row(row, [&](int component, int row_of_blocks) {
+          const int64_t across = f_.components[component].across;
+          return progressive_->groups(component, row_of_blocks, groups(columns_.begin * across),
+                                      groups(columns_.size() * across));
+        }))
+      return false;
+  }
+  return !judges_all_ || progressive_->is_at_end();
+}
+
+// Makes pixels of a row of MCUs that was read as a whole. groups_of(component, row of blocks) are
+// its groups of blocks, from the first column on.
+template <class Groups>
+bool PlainDecoder::show_row(int64_t row, const Groups& groups_of) {
   keep_last_samples();
   for (int c = 0; c < f_.count; ++c) {
     if (!needs(c)) continue;
     const Plane& p = planes_[c];
     const PlainFrame::Component& of = f_.components[c];
     for (int r = 0; r < of.down; ++r)
-      if (!jpeg::inverse_transform(lanes_->blocks(c, r) + skipped * of.across * 64,
-                                   groups(columns_.size() * of.across), of.quanta.data(),
-                                   p.samples + (8 * r + 1) * p.stride, p.stride))
+      if (!jpeg::inverse_transform(groups_of(c, r), groups(columns_.size() * of.across),
+                                   of.quanta.data(), p.samples + (8 * r + 1) * p.stride, p.stride))
         return false;
   }
   write_rows(row);
@@ -416,15 +450,25 @@ std::optional<EntropyIndex> find_index(EntropyIndexes& indexes, EncodedSpan file
   return EntropyIndex::can_hold(key) ? indexes.find(key, frame) : std::nullopt;
 }
 
+bool has_size_of(const PlainFrame& frame, const EncodedImage& image) {
+  return frame.height == image.info.stored_height && frame.width == image.info.stored_width;
+}
+
+bool decode_progressive(const EncodedImage& image, const View& stored, int64_t judged_rows,
+                        Arena& scratch) {
+  const std::optional<ProgressiveFrame> p = read_progressive_frame(image.bytes);
+  return p && has_size_of(p->frame, image) &&
+         PlainDecoder(image, p->frame, stored, judged_rows, nullptr, scratch, p->scans).decode();
+}
+
 }  // namespace
 
 bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t judged_rows,
                        Arena& scratch) {
   if (image.jpeg.use_fast_idct || leaves_all.load(std::memory_order_relaxed)) return false;
+  if (image.info.is_progressive) return decode_progressive(image, stored, judged_rows, scratch);
   const std::optional<PlainFrame> frame = read_plain_frame(image.bytes);
-  if (!frame || frame->height != image.info.stored_height ||
-      frame->width != image.info.stored_width)
-    return false;
+  if (!frame || !has_size_of(*frame, image)) return false;
   std::optional<EntropyIndex> index;
   // Whole pictures have no use of an index, and may never need one.
   const bool is_part = stored.shape[0] < frame->height || stored.shape[1] < frame->width;

@@ -13,7 +13,7 @@ namespace stoker::cuda {
 namespace {
 
 // Whether the GPU will do no more work for this process.
-bool is_for_good(cudaError_t error) {
+bool is_permanent(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchFailure:
@@ -131,7 +131,7 @@ void Core::require(cudaError_t error, std::string_view doing) const {
   (void)cudaGetLastError();  // else the next call that asks would get this error again
   std::string text = name + ", " + std::string(doing) + ": " + cudaGetErrorString(error) + " (" +
                      cudaGetErrorName(error) + ")";
-  if (is_for_good(error)) {
+  if (is_permanent(error)) {
     if (!waits_) text += "; STOKER_SYNC=1 names the work that failed";
     text += "; only a new process can use this GPU again";
   }

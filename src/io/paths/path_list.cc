@@ -58,19 +58,19 @@ Classes classes_of(const PathListSpec& spec) {
 }
 
 // Tells of classes that are one folder, by links.
-class Twins {
+class LinkedTwice {
  public:
-  explicit Twins(FolderId root) { known_.emplace(key(root), "."); }
+  explicit LinkedTwice(FolderId root) { known_.emplace(key(root), "."); }
   void add(FolderId id, const std::string& folder) {
     const auto [other, is_new] = known_.emplace(key(id), folder);
-    if (!is_new) twins_.add(other->second + "' and '" + folder);
+    if (!is_new) found_.add(other->second + "' and '" + folder);
   }
-  const Tally& found() const { return twins_; }
+  const Tally& found() const { return found_; }
 
  private:
   static std::pair<uint64_t, uint64_t> key(FolderId id) { return {id.device, id.number}; }
   std::map<std::pair<uint64_t, uint64_t>, std::string> known_;
-  Tally twins_;
+  Tally found_;
 };
 
 }  // namespace
@@ -172,11 +172,12 @@ void PathList::Builder::scan(const PathListSpec& spec) {
   Found taken, left_out;
   left_out.effort = kCounting;
   Tally empty, loose;
-  Twins twins(classes.root);
+  LinkedTwice linked_twice(classes.root);
   for (size_t label = 0; label < classes.folders.size(); ++label) {
     const std::string& name = classes.folders[label];
     const size_t nested = left_out.files.size();
-    twins.add(search.look(name, taken, spec.recursive ? taken : left_out, {classes.root}), name);
+    linked_twice.add(search.look(name, taken, spec.recursive ? taken : left_out, {classes.root}),
+                     name);
     for (const auto& [folder, names] : taken.files)
       for (const std::string& n : names) add(folder + "/" + n, static_cast<int32_t>(label));
     if (taken.files.empty() && left_out.files.size() == nested) empty.add(name);
@@ -196,7 +197,7 @@ void PathList::Builder::scan(const PathListSpec& spec) {
     if (search.takes(file)) loose.add(file);
   tell(loose, "leaves out ", "file", " in file_root itself, of no class");
   tell(empty, "counts ", "folder", " as a class of its own, though no such file is in it");
-  tell(twins.found(), "makes two classes of ", "folder", " as a link leads there");
+  tell(linked_twice.found(), "makes two classes of ", "folder", " as a link leads there");
   l_.warning_ = joined_by("; ", told);
 }
 

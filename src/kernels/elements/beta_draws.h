@@ -25,7 +25,7 @@ template <bool kIsLess>
 void try_gammas(Gamma gamma, const DrawOfEach* draw, double* log, uint64_t* taken, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {
     GammaTry t = try_gamma(draw[0][k], draw[1][k], draw[2][k], gamma);  // as const, no vectors
-    log[k] = kIsLess ? for_less(t.log, draw[3][k], gamma.shape) : t.log;
+    log[k] = kIsLess ? for_shape_below_one(t.log, draw[3][k], gamma.shape) : t.log;
     taken[k] &= t.is_taken;
   }
 }
@@ -57,7 +57,8 @@ inline void beta_draws(Chance chance, int64_t first, double alpha, double beta, 
     try_gammas(alpha, draw, logs[0], taken, some);
     try_gammas(beta, draw + (alpha < 1 ? 4 : 3), logs[1], taken, some);
     at_cpu_level([&logs, some] {
-      for (int64_t k = 0; k < some; ++k) logs[0][k] = detail::apart(logs[0][k], logs[1][k]);
+      for (int64_t k = 0; k < some; ++k)
+        logs[0][k] = detail::bounded_difference(logs[0][k], logs[1][k]);
     });
     at_cpu_level([&logs, to = to + done, some] {
       for (int64_t k = 0; k < some; ++k) to[k] = detail::share_of(logs[0][k]);

@@ -13,7 +13,7 @@ constexpr int kSome = 64;
 
 // What PlaceTaps does for one place. Loops with one choice each become vectors.
 template <Filter kFilter>
-void find_some(const int64_t* place, int n, float* to, int64_t pitch) {
+void find_weights(const int64_t* place, int n, float* to, int64_t pitch) {
   constexpr int kCount = PlaceTaps::count_of(kFilter);
   constexpr double kWhole = 0x1p32, kShift = 0x1p52;
   double part[kSome], sum[kSome], given[kCount][kSome];
@@ -45,8 +45,8 @@ void find_weights(const int64_t* place, int64_t n, Filter filter, float* to, int
   for (int64_t i = 0; i < n; i += kSome) {
     const int some = static_cast<int>(std::min<int64_t>(kSome, n - i));
     if (filter == Filter::kCubic)
-      at_cpu_level([=] { find_some<Filter::kCubic>(place + i, some, to + i, pitch); });
-    else at_cpu_level([=] { find_some<Filter::kLanczos3>(place + i, some, to + i, pitch); });
+      at_cpu_level([=] { find_weights<Filter::kCubic>(place + i, some, to + i, pitch); });
+    else at_cpu_level([=] { find_weights<Filter::kLanczos3>(place + i, some, to + i, pitch); });
   }
 }
 

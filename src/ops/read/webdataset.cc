@@ -32,7 +32,7 @@ struct Shard {
   std::string path;
   bool is_compressed;
   WebdatasetTable table;
-  int64_t sound;  // samples before the archive's damage; all of them, if it has none
+  int64_t intact;  // samples before the archive's damage; all of them, if it has none
 };
 
 struct Wanted {
@@ -79,7 +79,7 @@ class WebDataset final : public SampleStore {
     try {
       for (int64_t i = 0; i < looked_at; ++i) {
         const auto [shard, sample] = at(i);
-        if (sample >= shard.sound) return "";
+        if (sample >= shard.intact) return "";
         shard.table.require_together(sample);
         const std::vector<Component> all = components(shard, sample);
         some_are_complete |= is_complete(all);
@@ -102,7 +102,7 @@ class WebDataset final : public SampleStore {
   }
   std::string name(int64_t index) const override {
     const auto [shard, sample] = at(index);
-    if (sample >= shard.sound) return shard.path + ":the rest of the archive";
+    if (sample >= shard.intact) return shard.path + ":the rest of the archive";
     std::string name = shard.path;
     try {
       const std::string_view first = shard.table.member(sample, 0).name;
@@ -116,7 +116,7 @@ class WebDataset final : public SampleStore {
 
   io::Place place(int64_t index) const override {
     const auto [shard, sample] = at(index);
-    if (sample >= shard.sound) throw SampleError(shard.table.damage()->error);
+    if (sample >= shard.intact) throw SampleError(shard.table.damage()->error);
     shard.table.require_together(sample);
     if (shard.is_compressed) return io::Place::in_block(shard_number(index));
     std::vector<io::Extent> extents;
@@ -200,7 +200,7 @@ class WebDataset final : public SampleStore {
   using Component = std::optional<WebdatasetMember>;  // none: it is missing
   struct At {
     const Shard& shard;
-    int64_t sample;  // in the shard; behind the sound ones, what stands for its damage
+    int64_t sample;  // in the shard; behind the intact ones, what stands for its damage
   };
 
   // Of all members of a sample.
@@ -305,13 +305,13 @@ class WebDataset final : public SampleStore {
     if (file->size() >= 2) stores::ObjectRanges(file).read(0, magic);
     const bool is_compressed = magic[0] == 0x1f && magic[1] == 0x8b;
     Shard shard{path, is_compressed, table_of(file, is_compressed, index), 0};
-    shard.sound = shard.table.size();
-    if (shard.table.damage() && !is_last_sound(shard)) --shard.sound;
+    shard.intact = shard.table.size();
+    if (shard.table.damage() && !is_last_intact(shard)) --shard.intact;
     begins_.push_back(size_);
-    const int64_t all = shard.sound + shard.table.damage().has_value();
+    const int64_t all = shard.intact + shard.table.damage().has_value();
     if (wanted_.missing == MissingComponent::kSkip) {
       for (int64_t i = 0; i < all; ++i)
-        if (i >= shard.sound || !is_skipped(shard, i)) chosen_.push_back(i);
+        if (i >= shard.intact || !is_skipped(shard, i)) chosen_.push_back(i);
       size_ = static_cast<int64_t>(chosen_.size());
     } else {
       size_ += all;
@@ -340,11 +340,11 @@ class WebDataset final : public SampleStore {
 
   // What is behind an archive's damage is unknown. A sample stands for it, and for the last one
   // before it unless that one has all that is asked for.
-  bool is_last_sound(const Shard& shard) const {
-    if (shard.sound == 0) return true;
+  bool is_last_intact(const Shard& shard) const {
+    if (shard.intact == 0) return true;
     try {
-      for (const Component& c : components(shard, shard.sound - 1))
-        if (!c || c->place.offset + c->place.size > shard.table.damage()->sound) return false;
+      for (const Component& c : components(shard, shard.intact - 1))
+        if (!c || c->place.offset + c->place.size > shard.table.damage()->intact_size) return false;
     } catch (const SampleError&) {  // NOLINT(bugprone-empty-catch): its sample throws it again
     }
     return true;

@@ -9,7 +9,7 @@ namespace {
 
 TEST(Voc, AnnotationsOfRealFiles) {
   const Expected expected("voc");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0;
   for (const Json record : expected.json()["records"].get_array()) {
     const std::string path = expected.path(text_of(record["annotation"].value()));

@@ -30,7 +30,7 @@ std::vector<int64_t> ints_of(Json list) {
 
 TEST(Datum, OfRealDatabases) {
   const Expected expected("lmdb");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0;
   for (const char* name : {"caffe_encoded", "caffe_part0", "caffe_part1", "caffe_raw"}) {
     const Json set = expected.set(name);
@@ -59,7 +59,7 @@ TEST(Datum, OfRealDatabases) {
 
 TEST(Datum, TensorsOfRealDatabases) {
   const Expected expected("lmdb");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0;
   for (const Json set : expected.json()["sets"].get_array()) {
     if (text_of(set["layout"].value()) != "caffe2") continue;
@@ -113,7 +113,7 @@ TEST(Datum, TensorsOfRealDatabases) {
 
 TEST(Datum, DamagedMessages) {
   const Expected expected("lmdb");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   const auto all = values(lmdb_file(expected.path("damaged_message")));
   ASSERT_EQ(all.size(), 3U);
   for (size_t i = 0; i < all.size(); ++i)

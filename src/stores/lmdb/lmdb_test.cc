@@ -32,7 +32,7 @@ std::string error_of(const std::vector<uint8_t>& file) {
 
 TEST(Lmdb, ValuesOfRealDatabases) {
   const Expected expected("lmdb");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0, large = 0;
   for (const Json set : expected.json()["sets"].get_array()) {
     const std::string path = lmdb_file(expected.path(text_of(set["name"].value())));
@@ -59,7 +59,7 @@ TEST(Lmdb, ValuesOfRealDatabases) {
 
 TEST(Lmdb, DamagedDatabasesAreRefused) {
   const Expected expected("lmdb");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   const std::string cut = expected.path("damaged_truncated/data.mdb");
   const std::string error = message<SampleError>([&] { find(cut, read_file(cut)); });
   EXPECT_TRUE(error.find("behind the end of the file") != std::string::npos) << error;

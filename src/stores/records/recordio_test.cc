@@ -9,7 +9,7 @@ namespace {
 
 TEST(Recordio, RecordsOfRealFiles) {
   const Expected expected("recordio");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0, several = 0;
   for (const Json set : expected.json()["sets"].get_array()) {
     const std::string path = expected.path(text_of(set["file"].value()));
@@ -49,7 +49,7 @@ TEST(Recordio, RecordsOfRealFiles) {
 
 TEST(Recordio, DamagedFilesHaveGoodRecordsAndAnError) {
   const Expected expected("recordio");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0;
   for (const Json damaged : expected.set("damaged")["damaged"].get_array()) {
     const std::string path = expected.path(text_of(damaged["file"].value()));

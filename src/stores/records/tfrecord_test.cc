@@ -40,7 +40,7 @@ TEST(Tfrecord, MaskedChecksum) {
 
 TEST(Tfrecord, RecordsOfRealFiles) {
   const Expected expected("tfrecord");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   const FeatureSpec picture = wanted("fixed bytes - one - image/encoded");
   const FeatureSpec label = wanted("fixed int64 - one - image/class/label");
   int seen = 0;
@@ -80,7 +80,7 @@ TEST(Tfrecord, RecordsOfRealFiles) {
 
 TEST(Tfrecord, FeaturesOfRealFiles) {
   const Expected expected("tfrecord");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0;
   for (const char* set : {"varlen", "unpacked"})
     for (const Json shard : expected.set(set)["shards"].get_array()) {
@@ -137,7 +137,7 @@ TEST(Tfrecord, FeaturesOfRealFiles) {
 
 TEST(Tfrecord, SequencesOfRealFiles) {
   const Expected expected("tfrecord");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   const Json shard = expected.set("sequence")["shards"].at(0);
   const std::string path = expected.path(text_of(shard["file"].value()));
   const std::vector<uint8_t> file = read_file(path);
@@ -170,7 +170,7 @@ TEST(Tfrecord, SequencesOfRealFiles) {
 
 TEST(Tfrecord, DamagedFilesHaveGoodRecordsAndAnError) {
   const Expected expected("tfrecord");
-  if (!expected.there()) GTEST_SKIP() << "without the data";
+  if (!expected.is_available()) GTEST_SKIP() << "without the data";
   int seen = 0;
   for (const Json damaged : expected.set("damaged")["damaged"].get_array()) {
     const std::string path = expected.path(text_of(damaged["file"].value()));

@@ -39,7 +39,7 @@ inline bool is_own_words(std::string_view message, std::string_view input) {
 }
 
 // The error must be in Stoker's own words, and its offset, if any, must lie in the file.
-inline void check(const SampleError& e, std::span<const uint8_t> file) {
+inline void check_refusal(const SampleError& e, std::span<const uint8_t> file) {
   if (e.offset > static_cast<int64_t>(file.size())) std::abort();
   if (!is_own_words(e.what(), text_of(file.data(), file.size()))) std::abort();
 }
