@@ -169,13 +169,13 @@ DEFECTS = [
         "a replacement in the midst",
         "src/run/step/sample_maker.cc",
         "      if (stage > 0) return false;",
-        "      if (stage > 1) return false;",
+        "      if (stage > 2) return false;",
     ),
     Defect(
-        "closing the oldest",
+        "cancelled while it runs",
         "src/run/executors/iteration_queue.cc",
-        "while (size() > 1 && back().is_cancelled",
-        "while (size() > 0 && back().is_cancelled",
+        "back().is_cancelled && !back().running_count) {",
+        "back().is_cancelled) {",
     ),
     Defect(
         "memory that nobody is told of",

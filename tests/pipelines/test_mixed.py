@@ -76,6 +76,8 @@ def test_it_is_said_who_decodes(files: list[str]) -> None:
     assert line == "mixed: simulated:0 has a stand-in: the CPU decodes, pixels are copied"
     (node,) = [s for s in pipe.plan().splitlines() if s.startswith("mixed decoders.image '")]
     assert node.endswith(": only the window that later operators look at")
+    (output,) = [s for s in pipe.plan().splitlines() if "decoders.image_random_crop '" in s]
+    assert "only the window" not in output  # an output is made whole
     assert pipe.stats()["decoder"] == "stand-in"
     cpu = training(files, "cpu")
     assert "stand-in" not in cpu.plan() and cpu.stats()["decoder"] is None

@@ -26,7 +26,6 @@ std::atomic<bool> leaves_all = false;
 
 struct Range {
   int64_t begin = 0, end = 0;
-
   int64_t size() const { return end - begin; }
 };
 
@@ -444,12 +443,6 @@ bool PlainDecoder::has_usual_predictors() {
   return true;
 }
 
-std::optional<EntropyIndex> find_index(EntropyIndexes& indexes, EncodedSpan file,
-                                       const PlainFrame& frame) {
-  const FileKey key = FileKey::of(file);
-  return EntropyIndex::can_hold(key) ? indexes.find(key, frame) : std::nullopt;
-}
-
 bool has_size_of(const PlainFrame& frame, const EncodedImage& image) {
   return frame.height == image.info.stored_height && frame.width == image.info.stored_width;
 }
@@ -472,7 +465,9 @@ bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t ju
   std::optional<EntropyIndex> index;
   // Whole pictures have no use of an index, and may never need one.
   const bool is_part = stored.shape[0] < frame->height || stored.shape[1] < frame->width;
-  if (image.jpeg.indexes && is_part) index = find_index(*image.jpeg.indexes, image.bytes, *frame);
+  if (image.jpeg.indexes && is_part)
+    if (const FileKey key = FileKey::of(image.bytes); EntropyIndex::can_hold(key))
+      index = image.jpeg.indexes->find(key, *frame);
   if (!index) return PlainDecoder(image, *frame, stored, judged_rows, nullptr, scratch).decode();
   const auto [known, was_whole] = std::pair(index->count(), index->is_whole());
   PlainDecoder decoder(image, *frame, stored, judged_rows, &*index, scratch);
@@ -495,9 +490,8 @@ std::optional<EntropyIndex> build_entropy_index(EncodedSpan file, int every, Are
   image.options.output_type = ImageType::kGray;
   const View none = View::window(nullptr, DType::kUint8, {{0, 0, 0}, {0, 1, 1}},
                                  {frame->height, frame->width, 1}, "HWC");
-  if (!PlainDecoder(image, *frame, none, frame->height, &index, scratch).decode() ||
-      !index.is_whole())
-    return std::nullopt;
+  PlainDecoder decoder(image, *frame, none, frame->height, &index, scratch);
+  if (!decoder.decode() || !index.is_whole()) return std::nullopt;
   return index;
 }
 

@@ -23,7 +23,7 @@ void IterationQueue::cancel_youngest() {
 }
 
 void IterationQueue::end_cancelled() {
-  while (size() > 1 && back().is_cancelled && !back().running_count) {
+  while (!is_empty() && back().is_cancelled && !back().running_count) {
     next_number_ = back().step.number;
     cancel(std::move(iterations_.back()));
     iterations_.pop_back();
