@@ -221,6 +221,13 @@ void bind_parts_of_calls(nb::module_& m) {
   nb::class_<FileBytes>(m, "FileBytes", "A file that was read.")
       .def("__len__", [](const FileBytes& f) { return f.bytes.size(); })
       .def_prop_ro("path", [](const FileBytes& f) { return path_to_python(f.path); });
+  m.def(
+      "keep_for_ever",
+      [](nb::handle object) {
+        object.inc_ref();
+        nb::set_leak_warnings(false);
+      },
+      nb::arg("object"), "Keeps an object until the process is gone.");
   m.def("picture_shape", &picture_shape, nb::arg("data"), nb::arg("adjust_orientation"),
         "The (height, width, channels) of an encoded picture, of its header.");
 }
