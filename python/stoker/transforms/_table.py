@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What ``torchvision.transforms.v2`` has and Stoker has not yet, with one reason for each."""
+
+from __future__ import annotations
+
+_TARGETS = "boxes, masks and key points are not changed here yet"
+_PARTS = "what it is made of is not all here yet"
+_WARPS = "warps that agree with torchvision to the pixel are not here yet"
+_SEVERAL = "it gives several pictures, or takes batches of tensors"
+_NO_SAMPLE = "it asks about samples and changes none; torchvision's serves"
+
+NOT_HERE = {
+    "AugMix": _PARTS,
+    "AutoAugment": _PARTS,
+    "AutoAugmentPolicy": _PARTS,
+    "ClampBoundingBoxes": _TARGETS,
+    "ClampKeyPoints": _TARGETS,
+    "ConvertBoundingBoxFormat": _TARGETS,
+    "CutMix": _SEVERAL,
+    "ElasticTransform": _WARPS,
+    "FiveCrop": _SEVERAL,
+    "GaussianNoise": "its noise would have to come from torch's generator, pixel by pixel",
+    "JPEG": "files of torchvision's encoder are not made here",
+    "LinearTransformation": "it is a product with a matrix of the user's, which torch computes",
+    "MixUp": _SEVERAL,
+    "RandAugment": _PARTS,
+    "RandomAdjustSharpness": "the filter of its rim is not here yet",
+    "RandomAffine": _WARPS,
+    "RandomAutocontrast": "stretching by the extremes of each channel is not here yet",
+    "RandomChannelPermutation": "channels in an order that is drawn are not here yet",
+    "RandomEqualize": "the operator equalises by another formula than Pillow",
+    "RandomErasing": "its noise would have to come from torch's generator, pixel by pixel",
+    "RandomIoUCrop": _TARGETS,
+    "RandomPerspective": _WARPS,
+    "RandomPhotometricDistort": "the hue is not changed here yet",
+    "RandomRotation": _WARPS,
+    "SanitizeBoundingBoxes": _TARGETS,
+    "SanitizeKeyPoints": _TARGETS,
+    "SetClampingMode": _TARGETS,
+    "TenCrop": _SEVERAL,
+    "TrivialAugmentWide": _PARTS,
+    "UniformTemporalSubsample": "videos are not read here",
+    "check_type": _NO_SAMPLE,
+    "functional": "functional forms are not here yet",
+    "get_bounding_boxes": _NO_SAMPLE,
+    "get_keypoints": _NO_SAMPLE,
+    "has_all": _NO_SAMPLE,
+    "has_any": _NO_SAMPLE,
+    "query_chw": _NO_SAMPLE,
+    "query_size": _NO_SAMPLE,
+}
