@@ -20,11 +20,11 @@ namespace {
 // A file that was read, or whose bytes somebody had.
 struct FileBytes {
   std::string path;
-  io::ByteBuffer bytes;
+  std::shared_ptr<const io::ByteBuffer> bytes;
 
   View view() const {
-    return View::dense(const_cast<std::byte*>(bytes.data()), DType::kUint8,
-                       Shape{static_cast<int64_t>(bytes.size())});
+    return View::dense(const_cast<std::byte*>(bytes->data()), DType::kUint8,
+                       Shape{static_cast<int64_t>(bytes->size())});
   }
 };
 
@@ -153,7 +153,8 @@ nb::tuple run_batch(const Call& call, const nb::tuple& inputs, int64_t size, uin
 }
 
 // Reads files, in the threads of a crew if there is one. The first failure is thrown.
-nb::list read_files(CallMemory& memory, const nb::list& paths, Crew* crew) {
+nb::list read_files(const std::shared_ptr<CallMemory>& memory, const nb::list& paths,
+                    Crew* crew) {
   std::vector<FileBytes> files;
   for (nb::handle path : paths) files.push_back({to_path(path), {}});
   {
@@ -162,7 +163,7 @@ nb::list read_files(CallMemory& memory, const nb::list& paths, Crew* crew) {
     std::vector<std::exception_ptr> failures(files.size());
     const auto work = [&] {
       for (size_t i; (i = next++) < files.size();) try {
-          files[i].bytes = memory.read(files[i].path);
+          files[i].bytes = memory->read(files[i].path);
         } catch (...) {
           failures[i] = std::current_exception();
         }
@@ -219,7 +220,7 @@ void bind_parts_of_calls(nb::module_& m) {
       .def(nb::init<int>(), nb::arg("threads"))
       .def_prop_ro("threads", &Crew::threads);
   nb::class_<FileBytes>(m, "FileBytes", "A file that was read.")
-      .def("__len__", [](const FileBytes& f) { return f.bytes.size(); })
+      .def("__len__", [](const FileBytes& f) { return f.bytes->size(); })
       .def_prop_ro("path", [](const FileBytes& f) { return path_to_python(f.path); });
   m.def(
       "keep_for_ever",

@@ -183,4 +183,4 @@ class Normalize(Transform):
         mean, std = [float(x) for x in self.mean], [float(x) for x in self.std]
         if len(mean) not in (1, steps.channels):
             refuse(f"mean expects {steps.channels} numbers, one for each channel, got {mean!r}")
-        steps.add(self._key, self._line, lambda p: p.normalized(mean, std))
+        steps.add(self._key, self._line, lambda p: p.normalized(mean, std, "CHW"))

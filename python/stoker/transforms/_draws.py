@@ -8,14 +8,25 @@ same seed gives the same windows, flips and factors.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
+_WORDS = (1 << 32) - 1  # torch has another way to draw below 2^32 and more
 
+
+@functools.cache
 def _torch() -> Any:
     import torch
 
     return torch
+
+
+@functools.cache
+def _logarithms(ratio: tuple[float, float]) -> list[float]:
+    torch = _torch()
+    logs: list[float] = torch.log(torch.tensor(ratio)).tolist()
+    return logs
 
 
 def uniform(low: float, high: float) -> float:
@@ -55,14 +66,15 @@ def window(
 ) -> tuple[int, int, int, int]:
     """The (top, left, height, width) of a window of random area and aspect ratio."""
     torch = _torch()
-    logs = torch.log(torch.tensor(ratio))
+    logs = _logarithms(ratio)
     for _ in range(10):
         area = height * width * uniform(scale[0], scale[1])
-        aspect = float(torch.exp(torch.empty(1).uniform_(logs[0].item(), logs[1].item())).item())
+        aspect = float(torch.exp(torch.empty(1).uniform_(logs[0], logs[1])).item())
         w, h = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
         if 0 < w <= width and 0 < h <= height:
-            top = whole(height - h + 1)
-            return top, whole(width - w + 1), h, w
+            # Two draws of `whole` at once: torch takes the remainder of a word for each.
+            y, x = torch.empty(2, dtype=torch.int64).random_(0, _WORDS).tolist()
+            return y % (height - h + 1), x % (width - w + 1), h, w
     w, h = width, height
     if width / height < min(ratio):
         h = round(w / min(ratio))

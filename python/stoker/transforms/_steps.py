@@ -43,12 +43,12 @@ class Picture:
     def settle(self) -> None:
         """Makes the node hold the values themselves."""
         if self.full is not None:
-            self.normalized([0.0], [1.0])
+            self.normalized([0.0], [1.0], self.layout)
 
-    def normalized(self, mean: list[float], std: list[float]) -> None:
-        """Subtracts and divides. The result is float32."""
+    def normalized(self, mean: list[float], std: list[float], layout: str) -> None:
+        """Subtracts and divides. The result is float32 in this layout."""
         full = self.full or 1.0
-        self._passed([m * full for m in mean], [s * full for s in std], "float32", self.layout)
+        self._passed([m * full for m in mean], [s * full for s in std], "float32", layout)
         self.full = None
 
     def into(self, layout: str) -> None:

@@ -43,16 +43,44 @@ bool CallMemory::try_keep(size_t bytes) {
   return true;
 }
 
-io::ByteBuffer CallMemory::read(const std::string& path) {
+// The smallest that is large enough, or else the last one, which grows.
+io::ByteBuffer CallMemory::take_spare(size_t bytes) {
+  const MutexLock lock(mutex_);
+  if (spare_.empty()) return {};
+  size_t best = spare_.size() - 1;
+  const auto fits = [&](size_t i) { return spare_[i].capacity() >= bytes; };
+  for (size_t i = 0; i < spare_.size(); ++i)
+    if (fits(i) && (!fits(best) || spare_[i].capacity() < spare_[best].capacity())) best = i;
+  io::ByteBuffer found = std::move(spare_[best]);
+  spare_.erase(spare_.begin() + static_cast<std::ptrdiff_t>(best));
+  return found;
+}
+
+void CallMemory::keep_spare(io::ByteBuffer buffer) {
+  if (buffer.capacity() == 0 || buffer.capacity() > kLargestSpare) return;
+  io::ByteBuffer gone;
+  const MutexLock lock(mutex_);
+  spare_.push_back(std::move(buffer));
+  if (spare_.size() <= kSpareBuffers) return;
+  gone = std::move(spare_.front());
+  spare_.erase(spare_.begin());
+}
+
+std::shared_ptr<const io::ByteBuffer> CallMemory::read(const std::string& path) {
   const std::shared_ptr<const io::Object> file = io::open(path);
   if (static_cast<size_t>(file->size()) > options_.read_ahead_limit)
     throw SampleError("'" + path + "' has " + in_words(static_cast<size_t>(file->size())) +
                       "; a file that is read may take " +
                       in_words(options_.read_ahead_limit) + ", " +
                       MemoryShares::kAhead.in_words());
-  io::ByteBuffer bytes(pool_);
-  file->read(bytes);
-  return bytes;
+  auto* bytes = new io::ByteBuffer(take_spare(static_cast<size_t>(file->size())));
+  const std::shared_ptr<io::ByteBuffer> read(
+      bytes, [memory = shared_from_this()](io::ByteBuffer* b) {
+        memory->keep_spare(std::move(*b));
+        delete b;
+      });
+  file->read(*read);
+  return read;
 }
 
 }  // namespace stoker

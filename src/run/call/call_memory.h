@@ -16,11 +16,12 @@ namespace stoker {
 // to its part of that share, of which there is one for each CPU. What needs more is made alone,
 // under `alone`, with all of the share. Between calls, workers keep their scratch memory as long as
 // all that is kept stays below kMostKept; beyond that they give it back. A file that is read may
-// take the share of reading ahead.
+// take the share of reading ahead; a few buffers for files are kept, as new memory costs more than
+// many a read.
 //
 // Thread-safe. Behind a fork, the child needs another one, as threads of the parent may have held
 // its locks.
-class CallMemory {
+class CallMemory : public std::enable_shared_from_this<CallMemory> {
  public:
   // `limit`: in bytes; 0 is half of what the process may take.
   explicit CallMemory(int64_t limit = 0);
@@ -34,17 +35,23 @@ class CallMemory {
   size_t kept() const { return kept_; }
   EntropyIndexes::Statistics jpeg_indexes() const { return indexes_.statistics(); }
 
-  // Reads a whole file. Throws SampleError.
-  io::ByteBuffer read(const std::string& path);
+  // Reads a whole file. Throws SampleError. Requires: a shared_ptr owns this.
+  std::shared_ptr<const io::ByteBuffer> read(const std::string& path);
 
  private:
   static constexpr size_t kMostKept = size_t{256} << 20;
+  static constexpr size_t kSpareBuffers = 8, kLargestSpare = size_t{4} << 20;  // bytes
+
+  io::ByteBuffer take_spare(size_t bytes) STOKER_EXCLUDES(mutex_);
+  void keep_spare(io::ByteBuffer buffer) STOKER_EXCLUDES(mutex_);
 
   ExecutorOptions options_;
   HostPool pool_;
   EntropyIndexes indexes_;
   Mutex alone_;
   std::atomic<size_t> kept_{0};
+  Mutex mutex_;  // nothing is read or freed under it
+  std::vector<io::ByteBuffer> spare_ STOKER_GUARDED_BY(mutex_);  // those kept longest first
 };
 
 }  // namespace stoker

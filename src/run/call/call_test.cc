@@ -148,9 +148,14 @@ TEST(Call, NamesTheSampleThatFailed) {
 
 TEST(Call, ReadsFilesWithinItsMemory) {
   const SampleFolder folder(2, [](int i) { return i ? 64 : size_t{1} << 20; });
-  CallMemory memory(int64_t{1} << 20);
-  EXPECT_EQ(memory.read(folder.path(1)).size(), 64u);
-  expect_failure<SampleError>([&] { (void)memory.read(folder.path(0)); },
+  const auto memory = std::make_shared<CallMemory>(int64_t{1} << 20);
+  const std::byte* first = memory->read(folder.path(1))->data();
+  const auto again = memory->read(folder.path(1)), other = memory->read(folder.path(1));
+  EXPECT_EQ(again->data(), first);  // in the buffer that was kept
+  EXPECT_NE(other->data(), first);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(again->data()), again->size()),
+            std::string(64, 1));
+  expect_failure<SampleError>([&] { (void)memory->read(folder.path(0)); },
       "an eighth of memory_limit");
 }
 
