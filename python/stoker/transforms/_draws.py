@@ -12,8 +12,6 @@ import functools
 import math
 from typing import Any
 
-_WORDS = (1 << 32) - 1  # torch has another way to draw below 2^32 and more
-
 
 @functools.cache
 def _torch() -> Any:
@@ -72,9 +70,8 @@ def window(
         aspect = float(torch.exp(torch.empty(1).uniform_(logs[0], logs[1])).item())
         w, h = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
         if 0 < w <= width and 0 < h <= height:
-            # Two draws of `whole` at once: torch takes the remainder of a word for each.
-            y, x = torch.empty(2, dtype=torch.int64).random_(0, _WORDS).tolist()
-            return y % (height - h + 1), x % (width - w + 1), h, w
+            top = whole(height - h + 1)
+            return top, whole(width - w + 1), h, w
     w, h = width, height
     if width / height < min(ratio):
         h = round(w / min(ratio))
