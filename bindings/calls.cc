@@ -45,8 +45,9 @@ void put_number(std::byte* to, DType dtype, nb::handle number) {
     case DType::kFloat32: *reinterpret_cast<float*>(to) = nb::cast<float>(number); return;
     case DType::kInt32: *reinterpret_cast<int32_t*>(to) = nb::cast<int32_t>(number); return;
     case DType::kInt64: *reinterpret_cast<int64_t*>(to) = nb::cast<int64_t>(number); return;
-    default: throw GraphError(std::string("numbers can be given as float32, int32 or int64, not ") +
-                              name_of(dtype));
+    default:
+      throw GraphError(std::string("numbers can be given as float32, int32 or int64, not ") +
+                       name_of(dtype));
   }
 }
 
@@ -76,11 +77,11 @@ View view_of_given(nb::handle value, const TensorType& want, Given& given, std::
   if (PyFloat_CheckExact(value.ptr()) || PyLong_CheckExact(value.ptr()) ||
       PyTuple_CheckExact(value.ptr()))
     return view_of_numbers(value, want, given);
-  if (const FileBytes * file; nb::try_cast<const FileBytes*>(value, file) && file) {
+  if (const FileBytes* file; nb::try_cast<const FileBytes*>(value, file) && file) {
     name = file->path;
     return file->view();
   }
-  if (const PyTensor * tensor; nb::try_cast<const PyTensor*>(value, tensor) && tensor) {
+  if (const PyTensor* tensor; nb::try_cast<const PyTensor*>(value, tensor) && tensor) {
     name = tensor->source;
     return view_of_tensor(*tensor);
   }
@@ -126,10 +127,9 @@ nb::tuple run_one(const Call& call, const nb::tuple& inputs, uint64_t key, int64
   }
   nb::object made = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.batches.size())));
   for (size_t k = 0; k < out.batches.size(); ++k)
-    PyTuple_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(k),
-                     nb::cast(tensor_of(out.batches[k], out.batches[k].samples[0]))
-                         .release()
-                         .ptr());
+    PyTuple_SET_ITEM(
+        made.ptr(), static_cast<Py_ssize_t>(k),
+        nb::cast(tensor_of(out.batches[k], out.batches[k].samples[0])).release().ptr());
   return nb::borrow<nb::tuple>(made);
 }
 
@@ -153,8 +153,7 @@ nb::tuple run_batch(const Call& call, const nb::tuple& inputs, int64_t size, uin
 }
 
 // Reads files, in the threads of a crew if there is one. The first failure is thrown.
-nb::list read_files(const std::shared_ptr<CallMemory>& memory, const nb::list& paths,
-                    Crew* crew) {
+nb::list read_files(const std::shared_ptr<CallMemory>& memory, const nb::list& paths, Crew* crew) {
   std::vector<FileBytes> files;
   for (nb::handle path : paths) files.push_back({to_path(path), {}});
   {

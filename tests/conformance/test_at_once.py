@@ -21,9 +21,7 @@ KEY = 7
 
 
 def _one_by_one(call: CompiledCall, *inputs: Any) -> list[tuple[Array, ...]]:
-    return [
-        tuple(np.array(x) for x in call(*inputs, key=KEY, position=i)) for i in range(COUNT)
-    ]
+    return [tuple(np.array(x) for x in call(*inputs, key=KEY, position=i)) for i in range(COUNT)]
 
 
 @pytest.mark.one_of_many

@@ -25,7 +25,7 @@ PIL_Image = pytest.importorskip("PIL.Image")
 
 SIZES = [(120, 160), (161, 99), (77, 77), (31, 200), (5, 7)]
 TRIALS = 10
-IN_MODES = ("bilinear", "bicubic", "lanczos")
+OVERSHOOTING = ("bicubic", "lanczos")
 Case = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 
@@ -34,7 +34,7 @@ def case(name: str, *given: Any, **named: Any) -> Case:
 
 
 CASES = [
-    *(case("Resize", 64, mode) for mode in IN_MODES),
+    *(case("Resize", 64, mode) for mode in ("bilinear", *OVERSHOOTING)),
     case("Resize", (50, 70)),
     case("Resize", [33], max_size=60),
     case("Resize", None, max_size=90),
@@ -131,7 +131,12 @@ def assert_alike(got: Any, judge: Any, what: str) -> None:
     a, b = numbers(got), numbers(judge)
     assert a.shape == b.shape, f"{what}: {a.shape} instead of {b.shape}"
     is_float = isinstance(judge, torch.Tensor) and judge.is_floating_point()
-    assert np.abs(a - b).max(initial=0) <= (2e-4 if is_float else 1), what
+    off = np.abs(a - b)
+    if any(mode in what for mode in OVERSHOOTING) and not is_float:
+        # Each axis is rounded by itself, and weights above 1 make two levels of one.
+        assert np.mean(off > 1) < 1e-3, what
+        off = off / 2
+    assert off.max(initial=0) <= (2e-4 if is_float else 1), what
 
 
 def with_seed(seed: int, f: Callable[[Any], Any], value: Any) -> tuple[Any, Any]:
@@ -172,9 +177,7 @@ def test_jitter_of_all_colours_is_seldom_more_than_a_level_off() -> None:
     for form in FORMS:
         values = [FORMS[form](picture(i)) for i in range(TRIALS)]
         off = [
-            np.abs(
-                numbers(with_seed(i, mine, v)[0]) - numbers(with_seed(i, judge, v)[0])
-            ).ravel()
+            np.abs(numbers(with_seed(i, mine, v)[0]) - numbers(with_seed(i, judge, v)[0])).ravel()
             for i, v in enumerate(values)
         ]
         assert np.mean(np.concatenate(off) > 1) < 1e-3, form
@@ -186,7 +189,9 @@ def test_windows_are_those_of_torchvision() -> None:
     for i in range(300):
         height, width = 20 + 7 * i % 500, 20 + 13 * i % 300
         judge = theirs.RandomResizedCrop(8, (0.3, 1), (0.5, 3))
-        expected, after = with_seed(i, lambda x: judge.make_params([x]), torch.empty(3, height, width))
+        expected, after = with_seed(
+            i, lambda x, of=judge: of.make_params([x]), torch.empty(3, height, width)
+        )
         got, ours_after = with_seed(
             i, lambda _, h=height, w=width: _draws.window(h, w, (0.3, 1), (0.5, 3)), None
         )

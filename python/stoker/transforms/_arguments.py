@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stoker.transforms._refused import refuse
+from stoker.types import InterpType
 
 Interpolation = Any  # a str, an int of PIL, or an InterpolationMode, here or of torchvision
 Fill = float | Sequence[float] | None
@@ -28,11 +29,11 @@ class InterpolationMode(enum.Enum):
 
 _OF_PIL = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")  # by their numbers
 FILTERS = {
-    "nearest": "INTERP_NN",
-    "nearest-exact": "INTERP_NN",
-    "bilinear": "INTERP_LINEAR",
-    "bicubic": "INTERP_CUBIC",
-    "lanczos": "INTERP_LANCZOS3",
+    "nearest": InterpType.INTERP_NN,
+    "nearest-exact": InterpType.INTERP_NN,
+    "bilinear": InterpType.INTERP_LINEAR,
+    "bicubic": InterpType.INTERP_CUBIC,
+    "lanczos": InterpType.INTERP_LANCZOS3,
 }
 
 
@@ -50,7 +51,7 @@ def pair(given: int | Sequence[int], what: str) -> tuple[int, int]:
     """A height and a width: one number serves both."""
     if isinstance(given, int):
         return given, given
-    if isinstance(given, Sequence) and len(given) in (1, 2):
+    if isinstance(given, (list, tuple)) and len(given) in (1, 2):
         return int(given[0]), int(given[-1])
     return refuse(f"{what} expects a number or (height, width), got {given!r}")
 
@@ -91,9 +92,9 @@ def fill_values(fill: Fill, what: str = "fill") -> list[float]:
         return [0.0]
     if isinstance(fill, (int, float)):
         return [float(fill)]
-    if isinstance(fill, Sequence):
-        return [float(x) for x in fill]
-    return refuse(f"{what} expects a number or one for each channel, got {fill!r}", TypeError)
+    if not isinstance(fill, (list, tuple)):
+        refuse(f"{what} expects a number or one for each channel, got {fill!r}", TypeError)
+    return [float(x) for x in fill]
 
 
 def resized(height: int, width: int, size: Sequence[int] | None, most: int | None) -> list[int]:

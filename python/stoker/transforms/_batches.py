@@ -32,8 +32,10 @@ def tensor_of(transform: Transform, pictures: Sequence[Any], threads: int) -> An
         all_steps.append(steps)
         data.append(picture.data)
         groups.setdefault(steps.result_key(), []).append(i)
-    made = [(of, _made([all_steps[i] for i in of], [data[i] for i in of], threads))
-            for of in groups.values()]
+    made = [
+        (of, _made([all_steps[i] for i in of], [data[i] for i in of], threads))
+        for of in groups.values()
+    ]
     form = all_steps[0].form
     if len(made) == 1:
         return as_tensor(_dense(made[0][1]), form)
@@ -57,8 +59,10 @@ def _made(steps: Sequence[Steps], data: Sequence[Any], threads: int) -> _core.Ba
 def _dense(batch: _core.Batch) -> _core.Batch:
     shapes = {tuple(batch[i].shape) for i in range(len(batch))}
     if len(shapes) > 1:
-        refuse(f"the pictures of a batch have different shapes, {sorted(shapes)}; Resize or a crop "
-               "makes them equal")
+        refuse(
+            f"the pictures of a batch have different shapes, {sorted(shapes)}; Resize or a crop "
+            "makes them equal"
+        )
     return batch
 
 
@@ -69,7 +73,9 @@ def _joined(made: Sequence[tuple[list[int], _core.Batch]], count: int, form: str
     whole = first.new_empty((count, *first.shape[1:]))
     for of, part in parts:
         if part.shape[1:] != first.shape[1:] or part.dtype != first.dtype:
-            refuse(f"the pictures of a batch differ: {first.dtype} {tuple(first.shape[1:])} and "
-                   f"{part.dtype} {tuple(part.shape[1:])}")
+            refuse(
+                f"the pictures of a batch differ: {first.dtype} {tuple(first.shape[1:])} and "
+                f"{part.dtype} {tuple(part.shape[1:])}"
+            )
         whole[of] = part
     return whole

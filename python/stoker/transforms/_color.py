@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from stoker import fn, math
@@ -12,7 +13,8 @@ from stoker.transforms import _draws as draws
 from stoker.transforms._arguments import interval, pair, probability
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import INTEGERS, NUMBER, Picture, Steps
-from stoker.transforms._transform import Transform, transform
+from stoker.transforms._transform import Transform
+from stoker.types import ImageType
 
 
 def gray(t: Transform, steps: Steps, channels: int) -> None:
@@ -23,9 +25,9 @@ def gray(t: Transform, steps: Steps, channels: int) -> None:
     def build(p: Picture) -> None:
         p.settle()
         if p.channels == 3:
-            p.node = _converted(p.node, "RGB", "GRAY")
+            p.node = _converted(p.node, ImageType.RGB, ImageType.GRAY)
         if channels == 3:
-            p.node = _converted(p.node, "GRAY", "RGB")
+            p.node = _converted(p.node, ImageType.GRAY, ImageType.RGB)
         p.channels = channels
 
     has_effect = steps.channels != channels or channels == 3
@@ -33,11 +35,11 @@ def gray(t: Transform, steps: Steps, channels: int) -> None:
     steps.channels = channels
 
 
-def _converted(node: Any, a: str, b: str) -> Any:
-    return fn.color_space_conversion(node, image_type=a, output_type=b)
+def _converted(node: Any, of: ImageType, to: ImageType) -> Any:
+    return fn.color_space_conversion(node, image_type=of, output_type=to)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class Grayscale(Transform):
     """Makes a picture gray, with 1 or 3 channels."""
 
@@ -51,7 +53,7 @@ class Grayscale(Transform):
         gray(self, steps, self.num_output_channels)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomGrayscale(Transform):
     """Makes a picture gray, with probability ``p``, and with as many channels as before."""
 
@@ -65,7 +67,7 @@ class RandomGrayscale(Transform):
             gray(self, steps, steps.channels)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RGB(Transform):
     """Makes three channels of one."""
 
@@ -77,7 +79,7 @@ class RGB(Transform):
 
         def build(p: Picture) -> None:
             p.settle()
-            p.node = _converted(p.node, "GRAY", "RGB")
+            p.node = _converted(p.node, ImageType.GRAY, ImageType.RGB)
             p.channels = 3
 
         steps.add(self._key, self._line, build)
@@ -89,7 +91,7 @@ def _gray(p: Picture, is_tensor: bool) -> Any:
     if p.channels == 1:
         return p.node
     if not is_tensor:
-        return _converted(p.node, "RGB", "GRAY")
+        return _converted(p.node, ImageType.RGB, ImageType.GRAY)
     red, green, blue = (
         p.node[..., c : c + 1] if p.layout == "HWC" else p.node[c : c + 1] for c in range(3)
     )
@@ -147,12 +149,12 @@ def adjust(t: Transform, steps: Steps, what: str, factor: float) -> None:
     steps.add((t._key, what, is_tensor), t._line, build, (NUMBER, NUMBER), (factor, 1 - factor))
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ColorJitter(Transform):
     """Changes brightness, contrast and saturation by factors that are drawn, in any order.
 
-    A number ``x`` stands for factors from ``1 - x`` to ``1 + x``. Other than in torchvision, ``hue``
-    is not here yet.
+    A number ``x`` stands for factors from ``1 - x`` to ``1 + x``. Unlike torchvision's, it does not
+    change the hue yet.
     """
 
     brightness: Any = None
@@ -164,8 +166,10 @@ class ColorJitter(Transform):
         for name in _FACTORS:
             setattr(self, name, _factors(getattr(self, name), name))
         if self.hue not in (None, 0, 0.0):
-            refuse("ColorJitter(hue=...) is not here yet; torchvision's ColorJitter may stand "
-                   "beside Stoker's transforms in a Compose")
+            refuse(
+                "ColorJitter(hue=...) is not here yet; torchvision's ColorJitter may stand "
+                "beside Stoker's transforms in a Compose"
+            )
 
     def step(self, steps: Steps) -> None:
         order = draws.order(4)
@@ -208,7 +212,7 @@ def _need_uint8(steps: Steps, name: str) -> None:
         refuse(f"{name} is for uint8 here, got {steps.dtype}", TypeError)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomInvert(Transform):
     """Inverts the values, with probability ``p``."""
 
@@ -230,7 +234,7 @@ class RandomInvert(Transform):
         steps.add(self._key, self._line, build)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomSolarize(Transform):
     """Inverts the values from ``threshold`` on, with probability ``p``."""
 
@@ -246,7 +250,7 @@ class RandomSolarize(Transform):
             look_up(self, steps, [255 - v if v >= self.threshold else v for v in range(256)])
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomPosterize(Transform):
     """Keeps the ``bits`` highest bits of each value, with probability ``p``."""
 
@@ -265,9 +269,9 @@ class RandomPosterize(Transform):
             look_up(self, steps, [v & mask for v in range(256)])
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class GaussianBlur(Transform):
-    """Blurs with a Gaussian bell of ``kernel_size``; ``sigma`` is a number, or two to draw between."""
+    """Blurs with a bell of ``kernel_size``; ``sigma`` is a number, or two to draw between."""
 
     kernel_size: Any
     sigma: Any = (0.1, 2.0)

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from stoker.transforms import _draws as draws
 from stoker.transforms._arguments import probability
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import Steps
-from stoker.transforms._transform import Transform, apply, transform
+from stoker.transforms._transform import Transform, apply
 
 
 def is_ours(of: Any) -> bool:
@@ -73,7 +74,7 @@ def _in_turn(transforms: Iterator[Any], inputs: tuple[Any, ...]) -> Any:
     return passed(lambda *x: apply(ours, x), outputs) if ours else outputs
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class Compose(_Container):
     """Calls transforms in their order."""
 
@@ -83,7 +84,7 @@ class Compose(_Container):
         return iter(self.transforms)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomApply(_Container):
     """Calls all of the transforms, with probability ``p``, or none."""
 
@@ -98,7 +99,7 @@ class RandomApply(_Container):
         return iter(self.transforms if draws.happens(self.p) else ())
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomChoice(_Container):
     """Calls one of the transforms; ``p`` says how often each."""
 
@@ -117,7 +118,7 @@ class RandomChoice(_Container):
         return iter([self.transforms[draws.choice(list(self.p))]])
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomOrder(_Container):
     """Calls the transforms in an order that is drawn."""
 
@@ -127,7 +128,7 @@ class RandomOrder(_Container):
         return (self.transforms[i] for i in draws.order(len(self.transforms)))
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class Identity(Transform):
     """Leaves everything as it is."""
 

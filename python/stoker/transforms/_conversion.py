@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from stoker import fn, math
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import Picture, Steps
-from stoker.transforms._transform import Transform, transform
+from stoker.transforms._transform import Transform
 
 _TENSORS = ("tensor", "image")
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ToImage(Transform):
     """Makes a ``tv_tensors.Image`` of a picture, or a plain tensor where torchvision is missing."""
 
@@ -27,7 +28,7 @@ class ToImage(Transform):
         steps.form = "image"
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class PILToTensor(Transform):
     """Makes a tensor of a picture of PIL, with the same values."""
 
@@ -38,7 +39,7 @@ class PILToTensor(Transform):
         steps.form = "tensor"
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ToTensor(Transform):
     """Makes a tensor of a picture of PIL or an array; uint8 becomes float32 from 0 to 1."""
 
@@ -58,7 +59,7 @@ class ToTensor(Transform):
             to_dtype(self, steps, "float32", scale=True)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ToPureTensor(Transform):
     """Makes plain tensors of those of ``tv_tensors``."""
 
@@ -69,7 +70,7 @@ class ToPureTensor(Transform):
         steps.form = "tensor"
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ToPILImage(Transform):
     """Makes a picture of PIL of a tensor or an array. float32 counts from 0 to 1."""
 
@@ -87,9 +88,9 @@ class ToPILImage(Transform):
             _truncated(self, steps, 255.0)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ToDtype(Transform):
-    """Changes the dtype of a tensor. ``scale``: its full intensity becomes that of the new dtype."""
+    """Changes the dtype of a tensor; with ``scale`` the full intensity stays the full one."""
 
     dtype: Any
     scale: bool = False
@@ -113,7 +114,7 @@ class ToDtype(Transform):
             to_dtype(self, steps, _dtype_name(dtype), scale=self.scale)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ConvertImageDtype(Transform):
     """The same as ``ToDtype(dtype, scale=True)``; the default is float32."""
 
@@ -162,7 +163,7 @@ def _truncated(t: Transform, steps: Steps, by: float) -> None:
     steps.dtype = "uint8"
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class Normalize(Transform):
     """Subtracts the mean of each channel and divides by its deviation. Tensors are float32."""
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from stoker.transforms._arguments import (
 )
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import FLAG, INTEGERS, NUMBERS, Picture, Steps
-from stoker.transforms._transform import Transform, transform
+from stoker.transforms._transform import Transform
 
 _AXES = {"HWC": [0, 1], "CHW": [1, 2]}
 
@@ -77,10 +78,11 @@ def scale(
         p.settle()
         # Pillow and torchvision keep uint8 between the two axes, so what overshoots is cut off.
         overshoots = name in ("bicubic", "lanczos") and p.dtype == "uint8"
-        for size in ({"resize_x": to[1]}, {"resize_y": to[0]}) if overshoots else ({"size": to},):
+        for x, y in ((to[1], 0.0), (0.0, to[0])) if overshoots else ((to[1], to[0]),):
             p.node = fn.resize(
                 p.node,
-                **size,
+                resize_x=x,
+                resize_y=y,
                 mode="stretch",
                 interp_type=FILTERS[name],
                 antialias=widens,
@@ -109,7 +111,7 @@ def flip(t: Transform, steps: Steps, axis: str, happens: bool) -> None:
     steps.add((t._key, axis), t._line, build, (FLAG,), (int(happens),), happens)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class Resize(Transform):
     """Resizes to ``size``: (height, width), or the length of the shorter edge."""
 
@@ -121,7 +123,7 @@ class Resize(Transform):
     def check(self) -> None:
         if isinstance(self.size, int):
             self.size = [self.size]
-        elif isinstance(self.size, Sequence) and len(self.size) in (1, 2):
+        elif isinstance(self.size, (list, tuple)) and len(self.size) in (1, 2):
             self.size = list(self.size)
         elif self.size is not None or not isinstance(self.max_size, int):
             refuse(
@@ -139,7 +141,7 @@ class Resize(Transform):
         scale(self, steps, size, self.interpolation, self.antialias)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class CenterCrop(Transform):
     """Cuts out the centre. A picture that is smaller gets a border of 0."""
 
@@ -161,7 +163,7 @@ def centred(height: int, width: int, size: tuple[int, int]) -> tuple[int, int, i
     return start(height, size[0]), start(width, size[1]), *size
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomCrop(Transform):
     """Cuts a window of ``size`` out, anywhere in the picture or in what ``padding`` adds to it."""
 
@@ -192,7 +194,7 @@ class RandomCrop(Transform):
         cut(self, steps, (y - top, x - left, height, width), fill_values(self.fill))
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomResizedCrop(Transform):
     """Cuts out a window of random area and aspect ratio, and resizes it to ``size``."""
 
@@ -216,7 +218,7 @@ class RandomResizedCrop(Transform):
         scale(self, steps, self.size, self.interpolation, self.antialias)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomHorizontalFlip(Transform):
     """Mirrors left and right, with probability ``p``."""
 
@@ -229,7 +231,7 @@ class RandomHorizontalFlip(Transform):
         flip(self, steps, "horizontal", draws.happens(self.p))
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomVerticalFlip(Transform):
     """Mirrors top and bottom, with probability ``p``."""
 
@@ -242,7 +244,7 @@ class RandomVerticalFlip(Transform):
         flip(self, steps, "vertical", draws.happens(self.p))
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class Pad(Transform):
     """Adds borders of ``fill``: one number, (x, y), or (left, top, right, bottom)."""
 
@@ -261,7 +263,7 @@ class Pad(Transform):
         cut(self, steps, (-top, -left, *size), fill_values(self.fill))
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomZoomOut(Transform):
     """Puts the picture somewhere on a larger canvas of ``fill``, with probability ``p``."""
 
@@ -286,12 +288,12 @@ class RandomZoomOut(Transform):
         cut(self, steps, (-top, -left, *size), fill_values(self.fill))
 
 
-def _between(of: Sequence[float]) -> np.float32:
+def _between(of: Sequence[float]) -> Any:
     """A draw, in single precision as torchvision has it."""
     return np.float32(of[0]) + np.float32(draws.share()) * np.float32(of[1] - of[0])
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class ScaleJitter(Transform):
     """Resizes to fit ``target_size``, (width, height), times a number from ``scale_range``."""
 
@@ -312,9 +314,9 @@ class ScaleJitter(Transform):
         scale(self, steps, size, self.interpolation, self.antialias)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomShortestSize(Transform):
-    """Resizes the shorter edge to one of ``min_size``, and the longer one to at most ``max_size``."""
+    """Resizes the shorter edge to one of ``min_size``, the longer one to at most ``max_size``."""
 
     min_size: Any
     max_size: int | None = None
@@ -333,7 +335,7 @@ class RandomShortestSize(Transform):
         scale(self, steps, size, self.interpolation, self.antialias)
 
 
-@transform
+@dataclass(eq=False, repr=False)
 class RandomResize(Transform):
     """Resizes the shorter edge to a length from ``min_size`` up to less than ``max_size``."""
 

@@ -7,6 +7,8 @@ Nothing of torch, torchvision or PIL is imported before a value of theirs comes.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -195,12 +197,13 @@ def as_tensor(tensor: _core.Tensor | _core.Batch, form: str) -> Any:
     return made
 
 
+@functools.cache
 def _tv_tensors() -> Any:
+    """The module of torchvision, or None where that is missing."""
     try:
-        from torchvision import tv_tensors
+        return importlib.import_module("torchvision.tv_tensors")
     except ImportError:
         return None
-    return tv_tensors
 
 
 def first_picture(leaves: Sequence[Any]) -> int:

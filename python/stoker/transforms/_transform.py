@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any
 
 from stoker._messages import user_line
 from stoker.transforms._pictures import first_picture, given, is_picture, leaves_of, made, rebuilt
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import Steps, run
 
-Class = TypeVar("Class", bound=type)
-
 
 class Transform:
     """A transform of pictures, to be called with a sample.
+
+    Each is a dataclass without equality, whose fields are its arguments in their order.
 
     A sample is a picture, or a tuple, list or dict with one picture, whose other parts stay as they
     are. Several arguments are a tuple.
@@ -74,12 +74,6 @@ class Transform:
             setattr(self, name, value)
 
 
-@dataclass_transform(eq_default=False)
-def transform(of: Class) -> Class:
-    """Makes a transform of a class whose fields are its arguments, in their order."""
-    return dataclasses.dataclass(eq=False, repr=False)(of)
-
-
 def apply(transforms: Sequence[Transform], inputs: tuple[Any, ...]) -> Any:
     """Calls transforms, of which none has foreign parts, with a sample: as one graph."""
     if len(inputs) == 1 and is_picture(inputs[0]):
@@ -104,5 +98,3 @@ def _applied(transforms: Sequence[Transform], value: Any) -> Any:
     if not steps.has_effect and steps.form == picture.kind.form:
         return value
     return made(run(steps, picture.data), steps.form, value)
-
-

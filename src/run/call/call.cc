@@ -138,9 +138,8 @@ class Call::Run {
 
   void make_batch(int stage) {
     Borrowed worker(call_, seed_);
-    with_room(worker.maker(), [&] {
-      worker.maker().make_batch(step_, stage, nullptr, step_.samples.failures);
-    });
+    with_room(worker.maker(),
+              [&] { worker.maker().make_batch(step_, stage, nullptr, step_.samples.failures); });
   }
 
   template <class Make>
@@ -204,8 +203,7 @@ std::shared_ptr<const FedStep> Call::fed(std::vector<FedBatch> given, int64_t si
   return step;
 }
 
-Outputs Call::run(std::vector<FedBatch> given, int64_t size, const CallKey& key,
-                  Crew* crew) const {
+Outputs Call::run(std::vector<FedBatch> given, int64_t size, const CallKey& key, Crew* crew) const {
   if (size < 1 || size > plan_->batch_size())
     throw GraphError("a call makes 1 to " + std::to_string(plan_->batch_size()) +
                      " samples at a time, got " + std::to_string(size));

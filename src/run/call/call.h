@@ -39,9 +39,7 @@ class Call {
   const std::shared_ptr<CallMemory>& memory() const { return memory_; }
   // The nodes that are fed, in the order of the graph.
   const std::vector<int>& inputs() const { return inputs_; }
-  const TensorType& input_type(size_t k) const {
-    return plan_->checked(inputs_[k]).outputs[0];
-  }
+  const TensorType& input_type(size_t k) const { return plan_->checked(inputs_[k]).outputs[0]; }
 
   // Makes `size` samples of what is given, by input; the bytes must not change meanwhile. With a
   // crew, its threads help. Throws GraphError for what does not fit the inputs, BatchError for

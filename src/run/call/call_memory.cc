@@ -70,15 +70,14 @@ std::shared_ptr<const io::ByteBuffer> CallMemory::read(const std::string& path) 
   const std::shared_ptr<const io::Object> file = io::open(path);
   if (static_cast<size_t>(file->size()) > options_.read_ahead_limit)
     throw SampleError("'" + path + "' has " + in_words(static_cast<size_t>(file->size())) +
-                      "; a file that is read may take " +
-                      in_words(options_.read_ahead_limit) + ", " +
-                      MemoryShares::kAhead.in_words());
+                      "; a file that is read may take " + in_words(options_.read_ahead_limit) +
+                      ", " + MemoryShares::kAhead.in_words());
   auto* bytes = new io::ByteBuffer(take_spare(static_cast<size_t>(file->size())));
-  const std::shared_ptr<io::ByteBuffer> read(
-      bytes, [memory = shared_from_this()](io::ByteBuffer* b) {
-        memory->keep_spare(std::move(*b));
-        delete b;
-      });
+  const std::shared_ptr<io::ByteBuffer> read(bytes,
+                                             [memory = shared_from_this()](io::ByteBuffer* b) {
+                                               memory->keep_spare(std::move(*b));
+                                               delete b;
+                                             });
   file->read(*read);
   return read;
 }

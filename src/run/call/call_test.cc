@@ -16,8 +16,8 @@ Graph drawn_graph() {
   const int given = g.add({.op = "external_source",
                            .name = "given",
                            .arguments = {{"dtype", std::string("uint8")}, {"ndim", int64_t{1}}}});
-  const int draw = g.add({.op = "random.uniform",
-                          .arguments = {{"range", std::vector<double>{1, 2}}}});
+  const int draw =
+      g.add({.op = "random.uniform", .arguments = {{"range", std::vector<double>{1, 2}}}});
   const int product = g.add({.op = "arithmetic",
                              .arguments = {{"expression", std::string("(x0 * x1)")}},
                              .inputs = {Ref{given, 0}, Ref{draw, 0}}});
@@ -118,16 +118,13 @@ TEST(Call, RefusesWhatDoesNotFit) {
   float wrong = 1;
   std::vector<FedBatch> given(1);
   given[0].samples = {View::dense(&wrong, DType::kFloat32, Shape{1})};
-  expect_failure<GraphError>([&] { (void)call.run(std::move(given), 1, {}); },
-      "expected uint8");
-  expect_failure<GraphError>([&] { (void)call.run({}, 1, {}); },
-      "the call has 1 inputs, got 0");
-  expect_failure<GraphError>([&] { (void)called(call, 0, {}); },
-      "got 0");
+  expect_failure<GraphError>([&] { (void)call.run(std::move(given), 1, {}); }, "expected uint8");
+  expect_failure<GraphError>([&] { (void)call.run({}, 1, {}); }, "the call has 1 inputs, got 0");
+  expect_failure<GraphError>([&] { (void)called(call, 0, {}); }, "got 0");
 
   const SampleFolder folder(2);
   expect_failure<GraphError>([&] { (void)Call(raw_graph(folder), memory); },
-      "it reads samples by itself");
+                             "it reads samples by itself");
 }
 
 TEST(Call, NamesTheSampleThatFailed) {
@@ -141,9 +138,9 @@ TEST(Call, NamesTheSampleThatFailed) {
   g.outputs = {{picture, 0}};
   const Call call(std::move(g), std::make_shared<CallMemory>());
   expect_failure<BatchError>([&] { (void)called(call, 1, {}); },
-      "the sample: decoders.image 'picture' (train.py:7): ");
+                             "the sample: decoders.image 'picture' (train.py:7): ");
   expect_failure<BatchError>([&] { (void)called(call, 3, {}); },
-      "3 of 3 samples could not be made:\n  sample 0: ");
+                             "3 of 3 samples could not be made:\n  sample 0: ");
 }
 
 TEST(Call, ReadsFilesWithinItsMemory) {
@@ -156,7 +153,7 @@ TEST(Call, ReadsFilesWithinItsMemory) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(again->data()), again->size()),
             std::string(64, 1));
   expect_failure<SampleError>([&] { (void)memory->read(folder.path(0)); },
-      "an eighth of memory_limit");
+                              "an eighth of memory_limit");
 }
 
 }  // namespace stoker

@@ -46,8 +46,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
 
 // A sample that is alone has no number.
 std::string describe_call(const std::vector<SampleFailure>& failures, int64_t count) {
-  if (count == 1 && failures.size() == 1)
-    return "the sample" + what_failed(failures[0]);
+  if (count == 1 && failures.size() == 1) return "the sample" + what_failed(failures[0]);
   return missing_in_words(static_cast<int64_t>(failures.size()), count) + ":" +
          lines(failures, [](const SampleFailure& f) {
            const bool is_batch = f.in_batch < 0;
@@ -60,12 +59,11 @@ std::string describe_call(const std::vector<SampleFailure>& failures, int64_t co
 
 std::string in_words(const SampleFailure& f) {
   const bool is_batch = f.in_batch < 0;
-  const std::string s = is_batch
-                            ? "\n  the batch (epoch " + std::to_string(f.who.epoch) +
-                                  ", from position " + std::to_string(f.who.position) + " on)"
-                            : "\n  sample " + std::to_string(f.in_batch) + " (epoch " +
-                                  std::to_string(f.who.epoch) + ", position " +
-                                  std::to_string(f.who.position) + ")";
+  const std::string s = is_batch ? "\n  the batch (epoch " + std::to_string(f.who.epoch) +
+                                       ", from position " + std::to_string(f.who.position) + " on)"
+                                 : "\n  sample " + std::to_string(f.in_batch) + " (epoch " +
+                                       std::to_string(f.who.epoch) + ", position " +
+                                       std::to_string(f.who.position) + ")";
   return s + what_failed(f);
 }
 
