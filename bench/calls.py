@@ -81,8 +81,8 @@ def single() -> None:
     factors = []
     for name, given in SINGLE:
         mine, judge = getattr(ours, name)(*given), getattr(theirs, name)(*given)
-        a = [cost(lambda v=v: mine(v), 20, 3) for v in values]
-        b = [cost(lambda v=v: judge(v), 20, 3) for v in values]
+        a = [cost(lambda v=v, of=mine: of(v), 20, 3) for v in values]
+        b = [cost(lambda v=v, of=judge: of(v), 20, 3) for v in values]
         factors.append(min(b) / min(a))
         shown = ", ".join(str(x) for x in given)
         print(

@@ -31,7 +31,8 @@ def test_as_in_a_pipeline(name: str) -> None:
 
     Calls whose results depend on the batch are compared where the batches are the same.
     """
-    calls = [*some_calls(name), *picture_calls(name)]
+    calls = [c for c in (*some_calls(name), *picture_calls(name)) if _has_types(c)]
+    assert calls
     for of_batches in (False, True):
         some = [c for c in calls if depends_on_batch(c) == of_batches]
         if not some:
@@ -53,7 +54,7 @@ def test_as_in_a_pipeline(name: str) -> None:
 def test_given_as_well_as_constant(name: str) -> None:
     """What a call is given is as good as a constant of the graph, also with gaps."""
     for call in some_calls(name):
-        if not call.inputs or depends_on_batch(call):
+        if not call.inputs or depends_on_batch(call) or not _has_types(call):
             continue
         judge = take(make(lambda call=call: place_all([call], vary=False), seed=KEY), COUNT)
         given = [_with_gaps(array) for array, _ in call.inputs]
@@ -63,6 +64,11 @@ def test_given_as_well_as_constant(name: str) -> None:
             return outputs_of(call_operator(operators()[call.op], nodes, call.arguments))
 
         assert_same(_one_by_one(compiled(define, types), *given), judge, str(call))
+
+
+def _has_types(call: Call) -> bool:
+    """Whether the graph says all types. Else a pipeline finds them in its first batch."""
+    return call.op != "decoders.numpy" or "dtype" in call.arguments
 
 
 def _with_gaps(array: Array) -> Array:

@@ -10,19 +10,23 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import jpegs
+from helpers import load_tool
 from stoker import transforms as ours
+from stoker.transforms._table import PARTLY
 
 torch = pytest.importorskip("torch")
 theirs = pytest.importorskip("torchvision.transforms.v2")
 tv_tensors = pytest.importorskip("torchvision.tv_tensors")
 PIL_Image = pytest.importorskip("PIL.Image")
 
+ROOT = Path(__file__).resolve().parents[2]
 SIZES = [(120, 160), (161, 99), (77, 77), (31, 200), (5, 7)]
 TRIALS = 10
 OVERSHOOTING = ("bicubic", "lanczos")
@@ -221,6 +225,11 @@ def test_every_name_of_torchvision_is_here_or_says_why_not() -> None:
             continue
         with pytest.raises(AttributeError, match=f"stoker.transforms has no {name} yet: "):
             getattr(ours, name)
+    assert set(PARTLY) <= set(ours.__all__)
+    tool = load_tool(ROOT, "make_transforms_table")
+    page = tool.PAGE.read_text(encoding="utf-8")
+    assert tool.page_with_table(page) == page, "run tools/make_transforms_table.py"
+    assert all(f"| `{name}` |" in page for name in names)
     assert set(ours.NOT_HERE) - names <= {"functional"}
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         ours.Nothing  # noqa: B018

@@ -10,6 +10,27 @@ _WARPS = "warps that agree with torchvision to the pixel are not here yet"
 _SEVERAL = "it gives several pictures, or takes batches of tensors"
 _NO_SAMPLE = "it asks about samples and changes none; torchvision's serves"
 
+# What is here without some of its arguments.
+_CONSTANT = 'here, with padding_mode="constant" alone'
+_FILTERS = "here; not for nearest on tensors, and bicubic on tensors only with antialias"
+PARTLY = {
+    "ColorJitter": "here without hue; a pixel in ten thousand may be a few levels off behind "
+    "several factors",
+    "GaussianBlur": "here; torchvision refuses pictures smaller than its bell",
+    "Pad": _CONSTANT,
+    "RandomCrop": _CONSTANT,
+    "RandomPosterize": "here for uint8",
+    "RandomResize": _FILTERS,
+    "RandomResizedCrop": _FILTERS,
+    "RandomShortestSize": _FILTERS,
+    "RandomSolarize": "here for uint8",
+    "Resize": _FILTERS,
+    "ScaleJitter": _FILTERS,
+    "ToDtype": "here for uint8 and float32",
+    "ConvertImageDtype": "here for uint8 and float32",
+    "ToPILImage": "here for modes L and RGB",
+}
+
 NOT_HERE = {
     "AugMix": _PARTS,
     "AutoAugment": _PARTS,

@@ -138,9 +138,9 @@ TEST(Call, NamesTheSampleThatFailed) {
   g.outputs = {{picture, 0}};
   const Call call(std::move(g), std::make_shared<CallMemory>());
   expect_failure<BatchError>([&] { (void)called(call, 1, {}); },
-                             "the sample: decoders.image 'picture' (train.py:7): ");
+                             "the sample at byte 0: decoders.image 'picture' (train.py:7): ");
   expect_failure<BatchError>([&] { (void)called(call, 3, {}); },
-                             "3 of 3 samples could not be made:\n  sample 0: ");
+                             "3 of 3 samples could not be made:\n  sample 0 at byte 0: ");
 }
 
 TEST(Call, ReadsFilesWithinItsMemory) {
