@@ -155,6 +155,7 @@ ROWS = [
     Row("src/README.md"),
     Row("src/*", PROGRAMS, "examples/test_cpp_example.py"),
     # The Python module and the package.
+    Row("bindings/calls.cc python/stoker/_calls/*", python=AT_ONCE),
     Row("bindings/feed.cc bindings/arrays.*", python=f"{FEEDS} {USER_CODE}"),
     Row("bindings/functions.*", python=USER_CODE),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
@@ -195,7 +196,6 @@ ROWS = [
         python="conditionals definition/test_definition.py",
     ),
     Row("python/stoker/auto_aug/*", python="auto_aug"),
-    Row("bindings/calls.cc python/stoker/_calls/*", python=AT_ONCE),
     Row("python/stoker/transforms/* tools/make_transforms_table.py", python="transforms"),
     Row("python/stoker/frameworks/_collate.py", python="transforms/test_compose.py"),
     Row(
