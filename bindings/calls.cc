@@ -8,6 +8,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.h"
+#include "arrow.h"
 #include "bindings.h"
 #include "codec/codec.h"
 #include "tensor.h"
@@ -26,6 +27,28 @@ struct FileBytes {
     return View::dense(const_cast<std::byte*>(bytes->data()), DType::kUint8,
                        Shape{static_cast<int64_t>(bytes->size())});
   }
+};
+
+// A picture of PIL where it lies: one byte a pixel, or four, of which the last means nothing.
+struct PilPixels {
+  PilPixels(nb::object given, int64_t height, int64_t width, int64_t channels)
+      : capsule(std::move(given)) {
+    const auto* array =
+        static_cast<const arrow::Array*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array"));
+    if (!array) throw nb::python_error();
+    const bool has_pixels = array->n_children == 1;
+    const int64_t step = has_pixels ? 4 : 1;
+    const arrow::Array& bytes = has_pixels ? *array->children[0] : *array;
+    if (channels > step || bytes.n_buffers != 2 || bytes.offset != 0 ||
+        bytes.length < height * width * step)
+      throw GraphError("the picture does not lie in memory as one of its size and mode does");
+    view = View::dense(const_cast<void*>(bytes.buffers[1]), DType::kUint8,
+                       Shape{height, width, channels});
+    view.strides = Shape{width * step, step, 1};
+  }
+
+  nb::object capsule;  // keeps the memory
+  View view;
 };
 
 struct NamesOfFiles final : Provenance {
@@ -81,6 +104,8 @@ View view_of_given(nb::handle value, const TensorType& want, Given& given, std::
     name = file->path;
     return file->view();
   }
+  if (const PilPixels* picture; nb::try_cast<const PilPixels*>(value, picture) && picture)
+    return picture->view;
   if (const PyTensor* tensor; nb::try_cast<const PyTensor*>(value, tensor) && tensor) {
     name = tensor->source;
     return view_of_tensor(*tensor);
@@ -218,6 +243,10 @@ void bind_parts_of_calls(nb::module_& m) {
   nb::class_<Crew>(m, "Crew", "Threads that make the samples of batches.")
       .def(nb::init<int>(), nb::arg("threads"))
       .def_prop_ro("threads", &Crew::threads);
+  nb::class_<PilPixels>(m, "PilPixels", "A picture of PIL, where it lies.")
+      .def(nb::init<nb::object, int64_t, int64_t, int64_t>(), nb::arg("capsule"), nb::arg("height"),
+           nb::arg("width"), nb::arg("channels"),
+           "Of the array that the picture gives by Arrow's protocol.");
   nb::class_<FileBytes>(m, "FileBytes", "A file that was read.")
       .def("__len__", [](const FileBytes& f) { return f.bytes->size(); })
       .def_prop_ro("path", [](const FileBytes& f) { return path_to_python(f.path); });

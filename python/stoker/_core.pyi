@@ -404,6 +404,11 @@ class Crew:
     @property
     def threads(self) -> int: ...
 
+class PilPixels:
+    """A picture of PIL, where it lies."""
+
+    def __init__(self, capsule: object, height: int, width: int, channels: int) -> None: ...
+
 class FileBytes:
     """A file that was read."""
 

@@ -91,6 +91,17 @@ def test_arrays_stay_arrays() -> None:
     assert T.RandomHorizontalFlip(0.0)(pixels) is pixels
 
 
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_pictures_of_pil_are_read_where_they_lie(mode: str) -> None:
+    """Also those of several blocks, and parts and copies of others."""
+    for size in ((33, 21), (2500, 2300)):
+        picture = PIL_Image.fromarray(jpegs.picture(size[1], size[0])).convert(mode)
+        for of in (picture, picture.copy(), picture.crop((3, 2, 30, 20))):
+            got = T.Compose([T.RandomHorizontalFlip(1.0), T.PILToTensor()])(of)
+            judge = np.asarray(of).reshape(of.height, of.width, -1)[:, ::-1].transpose(2, 0, 1)
+            assert np.array_equal(got.numpy(), judge)
+
+
 def test_a_compose_is_one_graph() -> None:
     t = imagenet(T)
     before = len(kept)

@@ -119,7 +119,10 @@ def _contrast(p: Picture, by: Any, rest: Any, is_tensor: bool) -> Any:
 
 
 def _saturation(p: Picture, by: Any, rest: Any, is_tensor: bool) -> Any:
-    return _blend(p, _gray(p, is_tensor), by, rest, is_tensor)
+    gray = _gray(p, is_tensor)
+    if not is_tensor:  # three equal channels are computed with faster than one for all
+        gray = _converted(gray, ImageType.GRAY, ImageType.RGB)
+    return _blend(p, gray, by, rest, is_tensor)
 
 
 _FACTORS: dict[str, Callable[[Picture, Any, Any, bool], Any]] = {

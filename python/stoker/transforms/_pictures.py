@@ -124,10 +124,19 @@ def _of_pil(picture: Any) -> Given:
             "picture.convert('RGB') makes one",
             TypeError,
         )
-    array = np.asarray(picture)
-    if channels == 1:
-        array = array[:, :, np.newaxis]
-    return Given(Kind("pil", "uint8", "HWC", channels), picture.height, picture.width, array)
+    kind = Kind("pil", "uint8", "HWC", channels)
+    return Given(kind, picture.height, picture.width, _pixels_of_pil(picture, channels))
+
+
+def _pixels_of_pil(picture: Any, channels: int) -> Any:
+    """The pixels where they lie; a copy if they lie in several blocks, or an old Pillow hides them.
+    """
+    try:
+        _, array = picture.__arrow_c_array__()
+    except (AttributeError, ValueError):
+        pixels = np.asarray(picture)
+        return pixels if channels > 1 else pixels[:, :, np.newaxis]
+    return _core.PilPixels(array, picture.height, picture.width, channels)
 
 
 def _of_array(array: Any) -> Given:
