@@ -10,9 +10,9 @@ from typing import Any
 
 from stoker import fn, math
 from stoker.transforms import _draws as draws
-from stoker.transforms._arguments import interval, pair, probability
+from stoker.transforms._arguments import fill_values, interval, pair, probability
 from stoker.transforms._refused import refuse
-from stoker.transforms._steps import INTEGERS, NUMBER, Picture, Steps
+from stoker.transforms._steps import INTEGERS, NUMBER, NUMBERS, Picture, Steps
 from stoker.transforms._transform import Transform
 from stoker.types import ImageType
 
@@ -227,12 +227,10 @@ class RandomInvert(Transform):
     def step(self, steps: Steps) -> None:
         if not draws.happens(self.p):
             return
-        if steps.dtype == "uint8":
-            return look_up(self, steps, [255 - v for v in range(256)])
 
         def build(p: Picture) -> None:
             p.settle()
-            p.node = 1.0 - p.node
+            p.node = fn.brightness(p.node, brightness=-1.0, brightness_shift=1.0)
 
         steps.add(self._key, self._line, build)
 
@@ -270,6 +268,96 @@ class RandomPosterize(Transform):
             _need_uint8(steps, "RandomPosterize")
             mask = 255 & ~(2 ** (8 - self.bits) - 1)
             look_up(self, steps, [v & mask for v in range(256)])
+
+
+@dataclass(eq=False, repr=False)
+class RandomAutocontrast(Transform):
+    """Stretches each channel to the full range, with probability ``p``."""
+
+    p: float = 0.5
+
+    def check(self) -> None:
+        probability(self.p)
+
+    def step(self, steps: Steps) -> None:
+        if not draws.happens(self.p):
+            return
+
+        def build(p: Picture) -> None:
+            p.settle()
+            full = 1.0 if p.dtype == "float32" else 255.0
+            axes = [0, 1] if p.layout == "HWC" else [1, 2]
+            least = fn.cast(fn.reductions.min(p.node, axes=axes), dtype="float32")
+            most = fn.cast(fn.reductions.max(p.node, axes=axes), dtype="float32")
+            is_flat = most == least
+            p.node = fn.crop_mirror_normalize(
+                p.node,
+                mean=least * (1.0 - is_flat),
+                std=(most - least) / full + 1.0 * is_flat,
+                shift=0.0 if p.dtype == "float32" else -0.498,  # for what rounds: cuts off
+                dtype=p.dtype,
+                output_layout=p.layout,
+            )
+
+        steps.add(self._key, self._line, build)
+
+
+@dataclass(eq=False, repr=False)
+class RandomChannelPermutation(Transform):
+    """Puts the channels into an order that is drawn."""
+
+    def step(self, steps: Steps) -> None:
+        order = tuple(draws.order(steps.channels))
+
+        def build(p: Picture) -> None:
+            p.settle()
+            axis = p.layout.index("C")
+            one = [p.node[c : c + 1] if axis == 0 else p.node[..., c : c + 1] for c in order]
+            p.node = fn.cat(*one, axis=axis)
+
+        steps.add((self._key, order), self._line, build, has_effect=order != tuple(sorted(order)))
+
+
+@dataclass(eq=False, repr=False)
+class RandomErasing(Transform):
+    """Sets a box of a picture to ``value``, with probability ``p``.
+
+    ``value`` is a number or one for each channel; torchvision's "random" is not here.
+    """
+
+    p: float = 0.5
+    scale: Sequence[float] = (0.02, 0.33)
+    ratio: Sequence[float] = (0.3, 3.3)
+    value: Any = 0.0
+    inplace: bool = False
+
+    def check(self) -> None:
+        probability(self.p)
+        low, high = interval(self.scale, "scale")
+        interval(self.ratio, "ratio")
+        if low < 0 or high > 1:
+            refuse(f"scale expects numbers from 0 to 1, got {self.scale!r}")
+        self.value = fill_values(self.value, "value")
+
+    def step(self, steps: Steps) -> None:
+        if not draws.happens(self.p):
+            return
+        if len(self.value) not in (1, steps.channels):
+            refuse(f"value expects a number, or {steps.channels} of them, got {self.value!r}")
+        scale, ratio = interval(self.scale, "scale"), interval(self.ratio, "ratio")
+        box = draws.box(steps.height, steps.width, scale, ratio)
+        if box is None:
+            return
+        values = self.value
+
+        def build(p: Picture, anchor: Any, shape: Any) -> None:
+            p.settle()
+            p.node = fn.erase(
+                p.node, anchor=anchor, shape=shape, axis_names="HW", fill_value=values
+            )
+
+        top, left, height, width = map(float, box)
+        steps.add(self._key, self._line, build, (NUMBERS, NUMBERS), ((top, left), (height, width)))
 
 
 @dataclass(eq=False, repr=False)

@@ -59,16 +59,33 @@ def choice(weights: list[float]) -> int:
     return int(torch.multinomial(torch.tensor(weights), 1))
 
 
+def _sides(area: int, scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[int, int]:
+    """Two sides of a part of an area, of which the first is longer by a ratio that is drawn."""
+    torch = _torch()
+    logs = _logarithms(ratio)
+    part = area * uniform(scale[0], scale[1])
+    by = float(torch.exp(torch.empty(1).uniform_(logs[0], logs[1])).item())
+    return round(math.sqrt(part * by)), round(math.sqrt(part / by))
+
+
+def box(
+    height: int, width: int, scale: tuple[float, float], ratio: tuple[float, float]
+) -> tuple[int, int, int, int] | None:
+    """The (top, left, height, width) of a box to erase; None if ten tries gave none that fits."""
+    for _ in range(10):
+        h, w = _sides(height * width, scale, ratio)
+        if h < height and w < width:
+            top = whole(height - h + 1)
+            return top, whole(width - w + 1), h, w
+    return None
+
+
 def window(
     height: int, width: int, scale: tuple[float, float], ratio: tuple[float, float]
 ) -> tuple[int, int, int, int]:
     """The (top, left, height, width) of a window of random area and aspect ratio."""
-    torch = _torch()
-    logs = _logarithms(ratio)
     for _ in range(10):
-        area = height * width * uniform(scale[0], scale[1])
-        aspect = float(torch.exp(torch.empty(1).uniform_(logs[0], logs[1])).item())
-        w, h = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+        w, h = _sides(height * width, scale, ratio)
         if 0 < w <= width and 0 < h <= height:
             top = whole(height - h + 1)
             return top, whole(width - w + 1), h, w
