@@ -129,7 +129,7 @@ def _of_pil(picture: Any) -> Given:
 
 
 def _pixels_of_pil(picture: Any, channels: int) -> Any:
-    """The pixels where they lie; a copy if they lie in several blocks, or an old Pillow hides them."""
+    """The pixels where they lie, or a copy: of several blocks, or by a Pillow of before 11.2."""
     try:
         _, array = picture.__arrow_c_array__()
     except (AttributeError, ValueError):
