@@ -78,7 +78,7 @@ class Picture {
     const auto start = [&](int lane) {
       if (next == places_.size()) return;
       clear(lane * row_size_);
-      jpeg::start_lane(lane, jpeg::bits_at(places_[next].byte, places_[next].bit), limit_,
+      jpeg::start_lane(lane, jpeg::bits_at(places_[next].byte, places_[next].bit), limit_, 0,
                        f_.mcus_across(), lane * row_size_, *lanes_);
       row_of[lane] = next++;
     };

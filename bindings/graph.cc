@@ -81,20 +81,27 @@ Graph probe(const Graph& g, int node, const FunctionHandle& function) {
 
 using Type = std::tuple<std::string, std::string, std::vector<int64_t>>;
 
-std::vector<std::vector<Type>> types(const Graph& g) {
-  std::vector<std::vector<Type>> all;
-  for (const CheckedNode& c : check(g)) {
+Type described(const TensorType& t) {
+  return {name_of(t.dtype), std::string(t.layout.str()),
+          std::vector<int64_t>(t.shape.extent, t.shape.extent + std::max(0, t.shape.rank))};
+}
+
+using Types = std::vector<Type>;  // of one output: those that its batches may have
+
+std::vector<std::vector<Types>> types(const Graph& g) {
+  std::vector<std::vector<Types>> all;
+  for (const auto& node : check(g).types) {
     auto& outputs = all.emplace_back();
-    for (const TensorType& t : c.outputs)
-      outputs.emplace_back(
-          name_of(t.dtype), t.layout.str(),
-          std::vector<int64_t>(t.shape.extent, t.shape.extent + std::max(0, t.shape.rank)));
+    for (const std::vector<TensorType>& variants : node) {
+      Types& list = outputs.emplace_back();
+      for (const TensorType& t : variants) list.push_back(described(t));
+    }
   }
   return all;
 }
 
-// The type of one output, whatever is wrong with the nodes behind it.
-Type type_of_output(const Graph& g, int node, int output) {
+// The types of one output, whatever is wrong with the nodes behind it.
+Types types_of_output(const Graph& g, int node, int output) {
   Graph part = g;
   part.nodes.resize(static_cast<size_t>(node) + 1);
   part.outputs = {Output(node, output)};
@@ -218,9 +225,9 @@ void bind_graph_class(nb::module_& m) {
       .def("set_outputs", &set_outputs)
       .def("outputs", &outputs_of)
       .def("check", &types,
-           "The (dtype, layout, shape) of every output of every node; an unknown extent is -1.")
-      .def("type_of", &type_of_output, nb::arg("node"), nb::arg("output"),
-           "The (dtype, layout, shape) of one output; later nodes are not checked.")
+           "For every output of every node the (dtype, layout, shape) it may have; -1: unknown.")
+      .def("types_of", &types_of_output, nb::arg("node"), nb::arg("output"),
+           "The (dtype, layout, shape) that one output may have; later nodes are not checked.")
       .def("nodes", &nodes_of)
       .def("node", [](const Graph& g, int number) { return describe(g.nodes.at(number)); })
       .def("save", &save_graph, nb::arg("options"),

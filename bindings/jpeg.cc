@@ -10,6 +10,7 @@
 #include "op/decode/encoded_picture.h"
 #include "op/decode/jpeg_file.h"
 #include "op/rules.h"
+#include "run/options.h"
 #include "text.h"
 
 namespace stoker::python {
@@ -110,7 +111,7 @@ nb::bytes build(const nb::object& data, int every) {
   return nb::bytes(index.data(), index.size());
 }
 
-// One file of many indexes.
+// One file of many indexes. They are thinned, if they would take more than pipelines give them.
 nb::bytes join(const nb::list& indexes) {
   EntropyIndexes all(SIZE_MAX);
   for (const nb::handle one : indexes) {
@@ -118,6 +119,9 @@ nb::bytes join(const nb::list& indexes) {
     told([&] {
       all.keep(EntropyIndex::of_saved({static_cast<const uint8_t*>(saved.data()), saved.size()}));
     });
+  }
+  const int64_t usual = PipelineOptions().jpeg_index_limit;
+  while (all.statistics().bytes > usual && all.thin()) {
   }
   const std::vector<uint8_t> joined = all.saved();
   return nb::bytes(joined.data(), joined.size());
@@ -133,7 +137,7 @@ void bind_jpeg(nb::module_& m) {
   m.def("jpeg_decode", decode_file, nb::arg("data"), nb::arg("request"), nb::arg("index").none(),
         nb::arg("out"), "Fills dense memory with pixels. Whether the index was used.");
   m.def("join_jpeg_indexes", join, nb::arg("indexes"),
-        "The bytes of a .sti file, of the indexes of many files.");
+        "The bytes of a .sti file, of the indexes of many files, thinned to what pipelines take.");
   m.def("jpeg_index", build, nb::arg("data"), nb::arg("every"), "The index of a file.");
 }
 

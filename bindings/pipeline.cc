@@ -90,13 +90,15 @@ nb::object run(Pipeline& p) {
 }
 
 // How often windows were decoded with an index of the file and without, how often one was wrong,
-// and of how many files there is one.
+// of how many files there is one, and for every so many MCUs in a row it has a place; 0: for each
+// row.
 nb::dict jpeg_indexes(const EntropyIndexes::Statistics& s) {
   nb::dict d;
   d["hits"] = s.hits;
   d["misses"] = s.misses;
   d["wrong"] = s.wrong;
   d["files"] = s.files;
+  d["every"] = s.every;
   return d;
 }
 

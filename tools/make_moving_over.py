@@ -144,7 +144,13 @@ def old_names() -> str:
     return table(["old spelling", "current spelling"], rows)
 
 
+def missing_modules() -> str:
+    """The modules that are refused."""
+    return "\n".join(f"- `nvidia.dali.{name}`" for name in names()["not planned"])
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "modules": missing_modules,
     "operators": all_operators,
     "old": old_names,
 }

@@ -20,6 +20,7 @@ from stoker._describe.registry import Operator, operators
 from stoker._describe.signatures import (
     Flags,
     Parameter,
+    class_parameters,
     parameters,
     positional,
     python_definition,
@@ -171,8 +172,8 @@ def optional(p: Parameter) -> Parameter:
 
 def class_text(op: Operator) -> str:
     shown = [optional(p) for p in parameters(op)]
-    keywords = [p for p in shown if not p.is_positional]
-    made = definition("__init__", keywords, "None", "...")
+    arguments = [optional(p) for p in class_parameters(op)]
+    made = definition("__init__", arguments, "None", "...")
     found = results(op)  # one, unless they depend on flags that the object may have got
     called = calls("__call__", op, shown, "...", found if len(found) == 1 else [({}, "Any")])
     name = class_name(op["name"]).rpartition(".")[2]

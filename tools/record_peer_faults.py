@@ -24,6 +24,7 @@ import peer_faults as peer  # noqa: E402
 def main() -> None:
     import nvidia.dali as library  # type: ignore[import-not-found]
     import nvidia.dali.fn
+    import nvidia.dali.ops
     import nvidia.dali.types  # noqa: F401
 
     lines = []

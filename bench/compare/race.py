@@ -24,7 +24,13 @@ from table import Report, Times, facts_of_machine
 
 PARTS = ("starts", "race", "two", "epochs")
 RIVALS = ("dali", "torchvision", "opencv", "opencv:area", "tfdata", "spdl")
-VARIANTS = ("stoker:float16", "stoker:uint8", "stoker:resized", "stoker:again")
+VARIANTS = (
+    "stoker:float16",
+    "stoker:uint8",
+    "stoker:resized",
+    "stoker:again",
+    "stoker:unindexed",
+)
 BATCH = 64
 LEVELS_APART = 2.0  # with more, the limit would do other work than Stoker
 OUT = ROOT / "build/compare"

@@ -85,7 +85,7 @@ def jpeg_decode(data: Any, request: dict[str, Any], index: Any, out: Any) -> boo
     """Fills dense memory with pixels. Whether the index was used."""
 
 def join_jpeg_indexes(indexes: list[bytes]) -> bytes:
-    """The bytes of a .sti file, of the indexes of many files."""
+    """The bytes of a .sti file, of the indexes of many files, thinned to what pipelines take."""
 
 def jpeg_index(data: Any, every: int) -> bytes:
     """The index of a file."""
@@ -242,11 +242,11 @@ class Graph:
     def outputs(self) -> list[tuple[int, int]]:
         """The (node, output) that set_outputs was given."""
 
-    def check(self) -> list[list[tuple[str, str, list[int]]]]:
-        """The (dtype, layout, shape) of every output of every node; an unknown extent is -1."""
+    def check(self) -> list[list[list[tuple[str, str, list[int]]]]]:
+        """For every output of every node the (dtype, layout, shape) it may have; -1: unknown."""
 
-    def type_of(self, node: int, output: int) -> tuple[str, str, list[int]]:
-        """The (dtype, layout, shape) of one output; later nodes are not checked."""
+    def types_of(self, node: int, output: int) -> list[tuple[str, str, list[int]]]:
+        """The (dtype, layout, shape) that one output may have; later nodes are not checked."""
 
     def nodes(self) -> list[dict[str, Any]]:
         """For every node a dict of op, name, key, device, where and lead."""

@@ -23,11 +23,15 @@ from stoker._command import status_of
 from stoker._replace import replace_with
 from stoker.errors import Error, SampleError
 
+# With more bytes of indexes, pipelines would thin them: EntropyIndexes.
+_MANY = 64 << 20
+
 
 def _jpeg_indexes(path: str) -> bytes:
     """Of a file, or of all in a folder. What can have no index has none."""
     files = [Path(path)] if not os.path.isdir(path) else sorted(Path(path).rglob("*"))
-    indexes = []
+    indexes: list[bytes] = []
+    size = 0
     for file in files:
         if not file.is_file():
             if file == Path(path):
@@ -37,7 +41,8 @@ def _jpeg_indexes(path: str) -> bytes:
         if data[:3] != b"\xff\xd8\xff":
             continue
         with contextlib.suppress(SampleError):  # of progressive and of damaged files
-            indexes.append(jpeg.build_index(data, every=0))
+            indexes.append(jpeg.build_index(data, every=8 if size < _MANY else 0))
+            size += len(indexes[-1])
     return _core.join_jpeg_indexes(indexes)
 
 

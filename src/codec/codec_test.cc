@@ -69,6 +69,14 @@ std::string beginning_of(std::string_view format) {
   return "";
 }
 
+// The format's name comes from the first line of its file; its codec says the same.
+TEST(KnownCodecs, HaveTheNamesOfTheirFormats) {
+  for (const Known<ImageCodec>& k : known_codecs<ImageCodec>())
+    if (const ImageCodec* const codec = k.codec()) {
+      EXPECT_STREQ(codec->name(), k.format);
+    }
+}
+
 // tools/check_without.sh runs this with each format missing in turn, and names it in the variable.
 TEST(CodecFor, SaysWhatIsMissing) {
   const char* const missing = std::getenv("STOKER_WITHOUT");

@@ -53,6 +53,20 @@ TEST(Exif, JoinsItsSegments) {
   }
 }
 
+TEST(Exif, TakesXmpAsAttributesAndElements) {
+  const auto by_xmp = [](std::string_view xmp) {
+    Exif exif;
+    exif.add_xmp(xmp);
+    return exif.orientation();
+  };
+  EXPECT_EQ(by_xmp("<x tiff:Orientation=\"6\"/>"), 6);
+  EXPECT_EQ(by_xmp("<tiff:Orientation>8</tiff:Orientation>"), 8);
+  EXPECT_EQ(by_xmp("tiff:Orientation tiff:Orientation=\"3\""), 3);
+  for (const char* none : {"", "tiff:Orientation", "tiff:Orientation>", "<tiff:Orientation>x",
+                           "tiff:Orientation=\"9\"", "tiff:Orientation='6'"})
+    EXPECT_EQ(by_xmp(none), 1) << none;
+}
+
 TEST(Exif, BearsAnyBytes) {
   std::mt19937 random(7);
   for (int i = 0; i < 20000; ++i) {

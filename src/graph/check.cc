@@ -1,80 +1,23 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What flows along the edges of a graph, and whether each operator takes it.
-#include "base/hash.h"
+// Checks a whole graph, node by node, and takes it apart where types differ: Note [Sides that
+// differ] (graph/graph.h).
+#include <map>
+#include <set>
+
 #include "graph/node_rules.h"
-#include "op/type_of.h"
+#include "op/meeting.h"
 
 namespace stoker {
 
 namespace {
 
-std::string expectation(const Port& port) {
-  std::string s;
-  if (*port.dtypes) s += std::string(" dtype ") + port.dtypes;
-  if (*port.layouts) s += std::string(s.empty() ? "" : ",") + " layout " + port.layouts;
-  return s;
-}
+constexpr size_t kMostVariants = 16;  // of one value
+constexpr int kMostTimes = 64;  // that a node of the given graph is added
 
-// Whether this is probably a file's bytes where pixels are expected.
-bool looks_encoded(const Port& port, const TensorType& t) {
-  return t.dtype == DType::kUint8 && t.shape.rank == 1 && *port.layouts &&
-         default_layout(port, 1).empty();
-}
-
-// What to do about an input that does not fit, where that can be told.
-std::string remedy(const Port& port, const TensorType& t, bool layout_fits) {
-  if (looks_encoded(port, t))
-    return ". Are these the bytes of a file? A decoder makes them a picture";
-  if (layout_fits) return *port.layouts ? ". fn.cast converts it" : "";
-  const bool lacks_channels =
-      t.layout.empty() && default_layout(port, t.shape.rank + 1).str().ends_with('C');
-  if (!lacks_channels) return "";
-  return ". Are channels missing? fn.expand_dims(x, axes=" + std::to_string(t.shape.rank) +
-         ", new_axis_names=\"C\") adds their axis";
-}
-
-// `found` is `t` before its frames were taken off.
-void check_port(const OperatorType& type, size_t i, const TensorType& found, TensorType& t) {
-  const Port& port = type.input(i);
-  if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
-  const bool layout_fits = !*port.layouts || accepts(port, t.layout);
-  if (accepts(port, t.dtype) && layout_fits) return;
-  throw GraphError(input_in_words(type, i) + " expects" + expectation(port) + ", got " +
-                   found.str() + remedy(port, t, layout_fits));
-}
-
-void check_device(const OperatorType& type, DeviceKind device) {
-  if (device == DeviceKind::kGpu && !type.has_gpu()) {
-    if (type.reads || type.is_input)
-      throw GraphError(
-          "has no GPU form: its data begin on the CPU; use device=\"cpu\", and copy its outputs to "
-          "the GPU");
-    throw GraphError(std::string("has no GPU form; use device=") +
-                     (type.is_mixed() ? "\"mixed\" or \"cpu\"" : "\"cpu\""));
-  }
-  if (device == DeviceKind::kMixed && !type.is_mixed())
-    throw GraphError(std::string("has no mixed form; use device=\"cpu\"") +
-                     (type.has_gpu() ? " or \"gpu\"" : ""));
-}
-
-bool has_frames(const TensorType& t) { return t.layout.str().starts_with('F'); }
-
-// Whether the engine takes the frames of an input apart.
-bool is_sequence(const Port& port, size_t i, const TensorType& t) {
-  return has_frames(t) && (port.unfolds || (i == 0 && !accepts(port, t.layout)));
-}
-
-bool has_output(const std::vector<CheckedNode>& done, const Ref& r) {
-  return r.node >= 0 && r.node < static_cast<int>(done.size()) && r.output >= 0 &&
-         r.output < static_cast<int>(done[r.node].outputs.size());
-}
-
-void check_condition(const TensorType& t) {
-  if (t.shape.rank > 0)
-    throw GraphError("a condition expects one number for each sample, got " + t.str());
-}
+constexpr const char* kWayOut =
+    "fn.cast or fn.reshape behind a conditional gives both of its sides one type";
 
 // By node: whether an output of the graph depends on it. Without outputs, all are needed.
 std::vector<char> find_needed(const Graph& graph) {
@@ -93,223 +36,353 @@ std::vector<char> find_needed(const Graph& graph) {
   return is_needed;
 }
 
-// Whether the node works on class numbers: an input of its first port, or either side of a merge,
-// holds them. What else it takes, such as labels and boxes, does not count.
-bool takes_classes(const std::vector<CheckedNode>& done, const OperatorType& type, const Node& n) {
-  const size_t sides = type.is_merge ? 2 : 1;
-  for (size_t i = 0; i < n.inputs.size(); ++i) {
-    const bool is_worked_on = i < sides || &type.input(i) == &type.inputs[0];
-    if (!n.inputs[i] || !is_worked_on || type.input(i).is_value) continue;
-    if (done[n.inputs[i]->node].holds_classes[n.inputs[i]->output]) return true;
-  }
-  return false;
+// What a value of the given graph has become: one value, or a fork with what there is on its sides.
+struct Tree {
+  Ref value;
+  std::shared_ptr<const Fork> fork;
+  std::shared_ptr<const Tree> if_true = nullptr, if_false = nullptr;
+
+  const Tree& side(bool when) const { return when ? *if_true : *if_false; }
+};
+
+size_t variants_of(const Tree& t) {
+  return t.fork ? variants_of(*t.if_true) + variants_of(*t.if_false) : 1;
 }
 
-// For a node that takes class numbers. Throws GraphError where it would change them.
-void give_classes(CheckedNode& c, const Checker& checker) {
-  if (c.op->classes() == Classes::kRefused)
-    throw GraphError(
-        "the input holds class numbers, and this operator would mix them or make others of them. "
-        "If they are meant as quantities, make them so first: fn.cast(x, dtype=...)");
-  c.op->take_classes(checker);
+Ref first_of(const Tree& t) { return t.fork ? first_of(*t.if_true) : t.value; }
+
+Tree forked(const std::shared_ptr<const Fork>& fork, Tree if_true, Tree if_false) {
+  return {{},
+          fork,
+          std::make_shared<const Tree>(std::move(if_true)),
+          std::make_shared<const Tree>(std::move(if_false))};
 }
 
-// Says which outputs hold class numbers: those of the first port.
-void mark_classes(bool takes_classes, CheckedNode& c) {
-  const Classes kind = c.op->classes();
-  const bool is_kept = takes_classes && kind == Classes::kKept;
-  if (is_kept && !holds_numbers(c.outputs[0].dtype, c.inputs[0].dtype))
-    throw GraphError(std::string("the input holds class numbers of ") + name_of(c.inputs[0].dtype) +
-                     ", which do not all fit the output's dtype, " + name_of(c.outputs[0].dtype));
-  c.holds_classes.assign(c.outputs.size(), false);
-  if (!is_kept && !(takes_classes && kind == Classes::kRenamed) && kind != Classes::kMade) return;
-  const bool has_many = *c.type->outputs[0].for_each;
-  for (size_t k = 0; k < (has_many ? c.outputs.size() : 1); ++k) c.holds_classes[k] = true;
+// What is left of it where a guard holds.
+Tree restricted(const Tree& t, const Guard& guard) {
+  if (!t.fork) return t;
+  if (t.fork->condition == guard.condition) return restricted(t.side(guard.when), guard);
+  return forked(t.fork, restricted(*t.if_true, guard), restricted(*t.if_false, guard));
 }
 
-// The input of a merge with this condition that is always taken; -1 if samples decide.
-int side_taken(const CheckedNode& condition) {
-  if (!condition.truth) return -1;
-  return *condition.truth ? 0 : 1;
-}
-
-// Checks one node. All nodes before it are `done`.
-class NodeCheck {
+class GraphCheck {
  public:
-  NodeCheck(const std::vector<CheckedNode>& done, const Node& n, bool is_needed)
-      : done_(done), n_(n), is_needed_(is_needed) {}
+  explicit GraphCheck(const Graph& given) : given_(given), is_needed_(find_needed(given)) {}
 
-  CheckedNode run() {
-    make_operator();
-    for (size_t i = 0; i < n_.inputs.size(); ++i)
-      if (n_.inputs[i]) take_input(i, *n_.inputs[i]);
-    check_conditions();
-    for (const ArgumentLink& link : n_.links) take_link(link);
-    ask_operator();
-    find_truth();
-    find_batch();
-    complete_outputs();
-    return std::move(c_);
+  CheckedGraph run() {
+    for (size_t i = 0; i < given_.nodes.size(); ++i) {
+      const Node& n = given_.nodes[i];
+      at_ = i;
+      times_ = 0;
+      try {
+        values_.push_back(take(n));
+      } catch (const GraphError& e) {
+        throw_like<GraphError>(e, node_in_words(n) + ": " + e.what());
+      }
+    }
+    for (size_t k = 0; k < given_.outputs.size(); ++k) take_output(k);
+    for (const std::vector<Tree>& outputs : values_) {
+      out_.types.emplace_back();
+      for (const Tree& t : outputs) list_types(t, out_.types.back().emplace_back());
+    }
+    return std::move(out_);
   }
 
  private:
-  void make_operator() {
-    c_.type = &operator_named(n_.op);
-    if (n_.version > c_.type->version)
-      throw GraphError("the graph was saved with version " + std::to_string(n_.version) +
-                       " of this operator, this is version " + std::to_string(c_.type->version));
-    check_inputs(*c_.type, n_);
-    check_links(*c_.type, n_);
-    check_edges(*c_.type, n_, [&](const Ref& r) { return has_output(done_, r); });
-    c_.op = c_.type->make(constants_of(*c_.type, n_));
-    c_.key = hash64(n_.key);
-    c_.has_own_seed = n_.key.starts_with(seed_key(*c_.type));
-    check_device(*c_.type, n_.device);
-    c_.has_cpu_form = n_.device != DeviceKind::kMixed;
-    c_.sequences.resize(n_.inputs.size());
-    c_.frame_values.resize(n_.inputs.size());
-  }
+  // What a node reads: its inputs, which may be missing, and the values of its links.
+  struct Reads {
+    std::vector<std::optional<Tree>> inputs;
+    std::vector<Tree> links;
 
-  // Turns the type of an input into what the operator gets, such as one frame of a sequence.
-  void take_input(size_t i, const Ref& from) {
-    const Port& port = c_.type->input(i);
-    if (n_.device == DeviceKind::kGpu) c_.has_cpu_form &= done_[from.node].has_cpu_form;
-    TensorType t = type_at(from);
-    if (i == 0 && t.layout.empty()) t.layout = default_layout_of_frames(port, t.shape.rank);
-    if (is_sequence(port, i, t)) {
-      if (!c_.type->infers())
-        throw GraphError("takes no sequences: its frames may differ in shape");
-      unfold(t);
-      c_.sequences[i] = true;
-      t = frame_type(t);
+    template <class F>
+    void for_each(F f) {
+      for (auto& in : inputs)
+        if (in) f(*in);
+      for (Tree& t : links) f(t);
     }
-    c_.frame_values[i] = c_.unfold && port.is_value && has_frames(t);
-    check_port(*c_.type, i, type_at(from), t);
-    c_.inputs.push_back(t);
+  };
+
+  bool has(const Ref& r) const {
+    return r.node >= 0 && static_cast<size_t>(r.node) < values_.size() && r.output >= 0 &&
+           static_cast<size_t>(r.output) < values_[static_cast<size_t>(r.node)].size();
+  }
+  const Tree& tree(const Ref& given) const {
+    return values_[static_cast<size_t>(given.node)][static_cast<size_t>(given.output)];
+  }
+  const TensorType& type_of(const Ref& r) const { return out_.nodes[r.node].outputs[r.output]; }
+
+  void list_types(const Tree& t, std::vector<TensorType>& list) const {
+    if (!t.fork) return list.push_back(type_of(t.value));
+    list_types(*t.if_true, list);
+    list_types(*t.if_false, list);
   }
 
-  void check_conditions() const {
-    for (const Guard& g : n_.guards) {
-      if (!has_output(done_, g.condition))
-        throw GraphError("a condition expects an output of a node before it");
-      check_condition(type_at(g.condition));
+  std::vector<Tree> take(const Node& given) {
+    const OperatorType& type = operator_named(given.op);
+    check_call(type, given);
+    check_edges(type, given, [&](const Ref& r) { return has(r); });
+    Node n = given;
+    n.given = static_cast<int>(at_);
+    n.guards.clear();
+    for (const Guard& g : given.guards) {
+      if (!has(g.condition)) throw GraphError("a condition expects an output of a node before it");
+      n.guards.push_back({single(g.condition), g.when});
     }
-    if (c_.type->is_merge) check_condition(c_.inputs[2]);
+    Reads reads;
+    for (const auto& in : given.inputs)
+      reads.inputs.push_back(in ? std::optional(tree(*in)) : std::nullopt);
+    for (const ArgumentLink& link : given.links) reads.links.push_back(tree(link.from));
+    for (const Guard& g : n.guards) reads.for_each([&](Tree& t) { t = restricted(t, g); });
+    if (!type.is_merge) return make(n, reads);
+    reads.inputs[2] = Tree{single(*given.inputs[2]), nullptr};
+    return {merged(n, reads)};
   }
 
-  // An argument that another node computes may turn a picture into frames.
-  void take_link(const ArgumentLink& link) {
-    const int argument = c_.type->argument(link.argument);
-    c_.link_arguments.push_back(argument);
-    const TensorType& t = type_at(link.from);
-    const bool may_unfold = !c_.type->inputs.empty() && c_.type->inputs[0].unfolds;
-    if (!may_unfold || !has_frames(t) || !c_.type->arguments[argument].per_frame) return;
-    if (!c_.unfold && !c_.type->inputs[0].makes_frames)
-      throw GraphError("argument '" + link.argument +
-                       "' has a value for each frame, expected an input whose first axis is "
-                       "frames (F), got " +
-                       c_.inputs[0].str());
-    unfold(t);
+  // Adds the node, once for each combination of what it reads, and gives its outputs.
+  std::vector<Tree> make(const Node& n, const Reads& reads) {
+    std::shared_ptr<const Fork> fork;
+    Reads(reads).for_each([&](const Tree& t) {
+      if (!fork) fork = t.fork;
+    });
+    if (!fork) return add(n, reads);
+    if (operator_named(n.op).reads)
+      throw GraphError("reads an argument whose type is not the same for all samples");
+    std::vector<Tree> sides[2];
+    for (const bool when : {true, false}) {
+      Reads here = reads;
+      const Side side{fork, when};
+      here.for_each([&](Tree& t) { t = restricted(t, side.guard()); });
+      sides_.push_back(side);
+      sides[when] = make(n, here);
+      sides_.pop_back();
+    }
+    std::vector<Tree> outputs;
+    for (size_t k = 0; k < sides[true].size(); ++k)
+      outputs.push_back(joined(n, fork, sides[true][k], sides[false][k]));
+    return outputs;
   }
 
-  void ask_operator() {
-    const size_t count = c_.type->arguments.size();
-    std::vector<const char*> names;
-    for (const ArgumentInfo& a : c_.type->arguments) names.push_back(a.name.c_str());
-    std::unique_ptr<bool[]> computed(new bool[count]());
-    for (const int argument : c_.link_arguments) computed[argument] = true;
-    Checker checker{c_.inputs, {computed.get(), count}, names, {}};
-    takes_classes_ = takes_classes(done_, *c_.type, n_);
-    if (takes_classes_) give_classes(c_, checker);
-    side_ = c_.type->is_merge ? side_taken(done_[n_.inputs[2]->node]) : -1;
-    if (side_ >= 0) checker.out(c_.inputs[static_cast<size_t>(side_)]);
-    else if (c_.type->is_merge && !is_needed_) checker.out(c_.inputs[0]);
-    else c_.op->check(checker);
-    c_.op->prepare();
-    c_.outputs = std::move(checker.outputs);
-    c_.warning = std::move(checker.warning);
+  // Requires: nothing that the node reads is a fork.
+  std::vector<Tree> add(Node n, const Reads& reads) {
+    for (size_t i = 0; i < n.inputs.size(); ++i)
+      if (n.inputs[i]) n.inputs[i] = reads.inputs[i]->value;
+    for (size_t i = 0; i < n.links.size(); ++i) n.links[i].from = reads.links[i].value;
+    std::vector<Tree> outputs;
+    const int node = add(std::move(n));
+    for (size_t k = 0; k < out_.nodes.back().outputs.size(); ++k)
+      outputs.push_back({{node, static_cast<int>(k)}, nullptr});
+    return outputs;
   }
 
-  void find_truth() {
-    if (side_ >= 0) c_.truth = done_[n_.inputs[static_cast<size_t>(side_)]->node].truth;
-    else if (c_.type->truth && n_.links.empty()) c_.truth = c_.type->truth(*c_.op);
+  // Adds a node of the new graph, for the sides that are looked at now.
+  int add(Node n) {
+    if (++times_ > kMostTimes)
+      throw GraphError("what it reads has more than " + std::to_string(kMostTimes) +
+                       " combinations of types, by the conditionals before it; " + kWayOut);
+    n.sides = sides_;
+    if (!sides_.empty()) {
+      std::set<Guard> all(n.guards.begin(), n.guards.end());
+      for (const Side& s : sides_) {
+        const std::vector<Guard>& of_condition = out_.graph.nodes[s.fork->condition.node].guards;
+        all.insert(of_condition.begin(), of_condition.end());
+        all.insert(s.guard());
+      }
+      n.guards.assign(all.begin(), all.end());
+    }
+    try {
+      out_.nodes.push_back(check_node(out_.nodes, n, is_needed_[at_]));
+    } catch (const GraphError& e) {
+      if (sides_.empty()) throw;
+      Node here;
+      for (const Side& s : sides_) here.guards.push_back(s.guard());
+      throw_like<GraphError>(e, e.what() + (", where " + guards_in_words(out_.graph, here)));
+    }
+    out_.graph.nodes.push_back(std::move(n));
+    return static_cast<int>(out_.nodes.size()) - 1;
   }
 
-  void find_batch() {
-    c_.sees_batch = c_.type->sees_batch(*c_.op, c_.inputs);
-    if (!c_.sees_batch) return;
-    if (c_.unfold) throw GraphError("takes no sequences: it sees whole batches");
-    c_.has_cpu_form &= n_.device == DeviceKind::kCpu;
+  // One value of what is made on both sides, if they have one type now. `n`: the node that made it.
+  Tree joined(const Node& n, const std::shared_ptr<const Fork>& fork, const Tree& if_true,
+              const Tree& if_false) {
+    if (!if_true.fork && !if_false.fork &&
+        may_meet(type_of(if_true.value), type_of(if_false.value))) {
+      Node merge = fork->merge;
+      merge.guards = n.guards;
+      merge.inputs = {if_true.value, if_false.value, fork->condition};
+      merge.device = ends_on_device(if_true.value) || ends_on_device(if_false.value)
+                         ? DeviceKind::kGpu
+                         : DeviceKind::kCpu;
+      return {{add(std::move(merge)), 0}, nullptr};
+    }
+    Tree t = forked(fork, if_true, if_false);
+    if (variants_of(t) > kMostVariants)
+      throw GraphError("the conditionals before it give its output more than " +
+                       std::to_string(kMostVariants) + " types; " + kWayOut);
+    return t;
   }
 
-  void complete_outputs() {
-    if (c_.type->lowers_some && c_.type->lowers_some->applies(*c_.op, c_.inputs))
-      c_.type = c_.type->lowered.get();
-    if (!c_.outputs.empty()) mark_classes(takes_classes_, c_);
-    if (c_.outputs.size() != outputs_of(*c_.type, n_).size())
-      throw Error(n_.op + ": check() gave a wrong number of outputs");
-    for (size_t k = 0; c_.unfold && k < c_.outputs.size(); ++k)
-      if (!c_.is_inferred(static_cast<int>(k)))
-        c_.outputs[k] = c_.of_frames(c_.outputs[k], frames_);
-    for (TensorType& t : c_.outputs) complete_rank(t);
-    for (const TensorType& t : c_.outputs)
-      if (!t.shape.is_possible())
-        throw GraphError("the output would be " + t.str() + ", more than 2^40 elements");
+  bool ends_on_device(const Ref& r) const {
+    return out_.graph.nodes[r.node].device != DeviceKind::kCpu &&
+           !out_.nodes[r.node].is_inferred(r.output);
   }
 
-  // A layout has a letter for each axis, and so tells the rank.
-  void complete_rank(TensorType& t) const {
-    if (t.layout.empty()) return;
-    if (t.shape.rank < 0) t.shape = Shape::filled(t.layout.rank(), -1);
-    if (t.shape.rank != t.layout.rank())
-      throw Error(n_.op + ": check() gave a layout of another rank, " + t.str());
+  Tree merged(const Node& n, Reads& reads) {
+    const Ref condition = reads.inputs[2]->value;
+    for (const bool when : {true, false}) {
+      Tree& side = *reads.inputs[when ? 0 : 1];
+      side = restricted(side, {condition, when});
+    }
+    const Tree &if_true = *reads.inputs[0], &if_false = *reads.inputs[1];
+    const std::optional<bool> truth = out_.nodes[condition.node].truth;
+    const bool is_one = !if_true.fork && !if_false.fork;
+    const bool is_needed = is_needed_[at_];
+    if (is_one &&
+        (truth || !is_needed || may_meet(type_of(if_true.value), type_of(if_false.value))))
+      return add(n, reads)[0];
+    check_merge(n, reads);
+    if (truth || !is_needed) return on_device_of(n, truth.value_or(true) ? if_true : if_false);
+    auto fork = std::make_shared<Fork>(
+        Fork{n, condition, type_of(first_of(if_true)), type_of(first_of(if_false))});
+    fork->merge.guards.clear();
+    return joined(n, fork, on_side({fork, true}, n, if_true), on_side({fork, false}, n, if_false));
   }
 
-  void unfold(const TensorType& sequence) {
-    c_.unfold = true;
-    frames_ = std::max(frames_, sequence.shape[0]);
+  Tree on_side(const Side& side, const Node& merge, const Tree& t) {
+    sides_.push_back(side);
+    Tree there = on_device_of(merge, t);
+    sides_.pop_back();
+    return there;
   }
-  const TensorType& type_at(const Ref& r) const { return done_[r.node].outputs[r.output]; }
 
-  const std::vector<CheckedNode>& done_;
-  const Node& n_;
-  // Whether an output of the graph depends on it. The sides of a merge may differ if nobody needs
-  // it, as when a name is not used after an `if`, or if one side is never taken.
-  bool is_needed_;
-  CheckedNode c_;
-  int64_t frames_ = -1;  // that an unfolded output has; -1: known at the run
-  bool takes_classes_ = false;
-  int side_ = -1;  // of a merge: the input that is always taken
-};
+  // Whether it could be merged at all, with what it takes twice.
+  void check_merge(Node n, const Reads& reads) const {
+    n.inputs = {first_of(*reads.inputs[0]), first_of(*reads.inputs[0]), reads.inputs[2]->value};
+    (void)check_node(out_.nodes, n, true);
+  }
 
-// Checks that the outputs of the graph exist and are made for all samples.
-void check_outputs_of(const Graph& graph, const std::vector<CheckedNode>& done) {
-  for (size_t k = 0; k < graph.outputs.size(); ++k) {
-    const Output& o = graph.outputs[k];
+  // The value where the merge lies.
+  Tree on_device_of(const Node& merge, const Tree& t) {
+    if (merge.device != DeviceKind::kGpu) return t;
+    if (!t.fork) return ends_on_device(t.value) ? t : copied(merge, t.value, DeviceKind::kGpu);
+    return forked(t.fork, on_side({t.fork, true}, merge, *t.if_true),
+                  on_side({t.fork, false}, merge, *t.if_false));
+  }
+
+  Tree copied(const Node& merge, const Ref& value, DeviceKind device) {
+    Node n;
+    n.op = "copy";
+    n.name = merge.name;
+    n.where = merge.where;
+    n.guards = merge.guards;
+    n.device = device;
+    n.inputs = {value};
+    return {{add(std::move(n)), 0}, nullptr};
+  }
+
+  // A condition as one value: its truth, where its type differs.
+  Ref single(const Ref& given) {
+    const Tree& t = tree(given);
+    if (!t.fork) return t.value;
+    if (const auto made = singles_.find(given); made != singles_.end()) return made->second;
+    const Node& n = given_.nodes[given.node];
+    std::vector<Side> around = std::exchange(sides_, {});
+    Node truth = t.fork->merge;
+    for (const Guard& g : n.guards) truth.guards.push_back({single(g.condition), g.when});
+    const auto constant = [&](int64_t value) {
+      Node c;
+      c.op = "constant";
+      c.name = truth.name;
+      c.where = truth.where;
+      c.arguments = {{"idata", std::vector<int64_t>{value}},
+                     {"shape", std::vector<int64_t>{}},
+                     {"dtype", std::string("bool")}};
+      return Tree{{add(std::move(c)), 0}, nullptr};
+    };
+    const Ref one = truth_of(truth, t, constant(1), constant(0)).value;
+    sides_ = std::move(around);
+    return singles_[given] = one;
+  }
+
+  Tree truth_of(const Node& merge, const Tree& t, const Tree& one, const Tree& zero) {
+    if (t.fork) {
+      Tree sides[2];
+      for (const bool when : {true, false}) {
+        sides_.push_back({t.fork, when});
+        sides[when] = truth_of(merge, t.side(when), one, zero);
+        sides_.pop_back();
+      }
+      return joined(merge, t.fork, sides[true], sides[false]);
+    }
+    check_condition(type_of(t.value));
+    Node n = merge;
+    n.device = DeviceKind::kCpu;
+    n.inputs = {one.value, zero.value, t.value};
+    return {{add(std::move(n)), 0}, nullptr};
+  }
+
+  // Checks that it exists and is made for all samples, and lists its variants.
+  void take_output(size_t k) {
+    const Output& o = given_.outputs[k];
     const std::string name = "output " + std::to_string(k) + " of the pipeline";
-    if (!has_output(done, o))
+    if (!has(o))
       throw GraphError(name + " is output " + std::to_string(o.output) + " of node " +
                        std::to_string(o.node) + ", which is not there");
-    if (const Node& n = graph.nodes[o.node]; !n.guards.empty())
+    if (const Node& n = given_.nodes[o.node]; !n.guards.empty())
       throw GraphError(name + ", " + node_in_words(n) + ", is made only where " +
-                       guards_in_words(graph, n) + "; merge it with what is made elsewhere");
+                       guards_in_words(given_, n) + "; merge it with what is made elsewhere");
+    at_ = static_cast<size_t>(o.node);
+    out_.variants.emplace_back();
+    list_variants(tree(o), o.to_host);
   }
-}
+
+  void list_variants(const Tree& t, bool to_host) {
+    if (t.fork) {
+      for (const bool when : {true, false}) {
+        sides_.push_back({t.fork, when});
+        list_variants(t.side(when), to_host);
+        sides_.pop_back();
+      }
+      return;
+    }
+    const Ref value = sides_.empty() ? t.value : only_there(t.value);
+    out_.graph.outputs.push_back(Output(value, to_host));
+    out_.variants.back().push_back({value, sides_});
+  }
+
+  // The value, which is made only for the sides that are looked at now.
+  Ref only_there(const Ref& value) {
+    const std::vector<Guard>& guards = out_.graph.nodes[value.node].guards;
+    if (std::ranges::all_of(sides_, [&](const Side& s) {
+          return std::ranges::find(guards, s.guard()) != guards.end();
+        }))
+      return value;
+    Node merge = sides_.back().fork->merge;
+    merge.guards.clear();
+    return copied(merge, value, ends_on_device(value) ? DeviceKind::kGpu : DeviceKind::kCpu).value;
+  }
+
+  const Graph& given_;
+  const std::vector<char> is_needed_;
+  size_t at_ = 0;  // the node of the given graph that is looked at
+  int times_ = 0;  // that something was added for it
+  CheckedGraph out_;
+  std::vector<std::vector<Tree>> values_;  // by node that was given, by output
+  std::map<Ref, Ref> singles_;  // conditions that were forks
+  std::vector<Side> sides_;  // those that are looked at, outermost first
+};
 
 }  // namespace
 
-std::vector<CheckedNode> check(const Graph& graph) {
-  const std::vector<char> is_needed = find_needed(graph);
-  std::vector<CheckedNode> done;
-  for (const Node& n : graph.nodes) {
-    try {
-      done.push_back(NodeCheck(done, n, is_needed[done.size()]).run());
-    } catch (const GraphError& e) {
-      throw_like<GraphError>(e, node_in_words(n) + ": " + e.what());
-    }
-  }
-  check_outputs_of(graph, done);
-  return done;
+CheckedGraph check(const Graph& graph) { return GraphCheck(graph).run(); }
+
+std::string meeting_in_words(const Graph& graph, const Fork& fork) {
+  const char* way = way_to_meet(fork.if_true, fork.if_false);
+  return "samples of both sides meet in a batch and expect the same dtype, number of axes and "
+         "layout, got " +
+         fork.if_true.str() + " where '" + graph.nodes[fork.condition.node].name +
+         "' is true and " + fork.if_false.str() + " where it is false; " +
+         (way ? std::string(way) + ", and " : "") +
+         "a condition that is the same for all samples of a batch keeps them apart";
 }
 
 }  // namespace stoker

@@ -50,6 +50,8 @@ inline bool is_true(const View& condition) {
   return x;
 }
 
+struct Side;
+
 struct Node {
   std::string op;  // the schema's name
   std::string name;  // unique in the graph
@@ -67,6 +69,32 @@ struct Node {
   int version = 1;  // the operator's, when the graph was made
   // Of an operator that is user code. It is not part of the saved form.
   std::shared_ptr<UserFunction> function;
+  // What check() sets: Note [Sides that differ]. For which sides of merges it is made, outermost
+  // first, whose guards are among its own; and its number in the graph that was given, or -1 for a
+  // node that is not there.
+  std::vector<Side> sides;
+  int given = -1;
+};
+
+// Note [Sides that differ]
+// Both sides of a merge may differ in dtype, number of axes or layout, as long as they do not meet
+// in a batch. Types of edges are known before the run all the same: check() leaves such a merge
+// out, and adds what reads it twice, once for each side and guarded by the merge's predicate. Where
+// both have come to one type again, as behind a cast, a merge makes one value of them, and what
+// follows is there once. An output of the graph that has not come to one type is several values, of
+// which each sample has one; so is what an operator that sees whole batches reads. If samples of
+// one batch then have different types, the step is lost.
+
+// A merge whose sides differ.
+struct Fork {
+  Node merge;  // as it was given, but for its edges
+  Ref condition;  // the predicate
+  TensorType if_true, if_false;  // of a side that differs again: of one of its own
+};
+struct Side {
+  std::shared_ptr<const Fork> fork;
+  bool when = true;
+  Guard guard() const { return {fork->condition, when}; }
 };
 
 class Graph {
@@ -141,8 +169,26 @@ struct CheckedNode {
   bool is_inferred(int output) const { return output > 0 && lowers(); }
 };
 
+// One of the values that an output of a graph may be.
+struct Variant {
+  Ref value;
+  std::vector<Side> sides;  // where it is that one, outermost first
+};
+
+struct CheckedGraph {
+  // What is to be done. Its outputs are the variants of those that were given.
+  Graph graph;
+  std::vector<CheckedNode> nodes;  // of `graph`
+  std::vector<std::vector<Variant>> variants;  // by output that was given; as a rule there is one
+  // By node that was given and by output: the types of its variants.
+  std::vector<std::vector<std::vector<TensorType>>> types;
+};
+
 // Throws GraphError that names the operator, its instance and the user's line.
-std::vector<CheckedNode> check(const Graph& graph);
+CheckedGraph check(const Graph& graph);
+
+// Why samples of both sides may not meet in a batch.
+std::string meeting_in_words(const Graph& graph, const Fork& fork);
 
 // "crop 'crop_0' (train.py:12)"
 std::string node_in_words(const Node& node);

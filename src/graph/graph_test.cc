@@ -33,12 +33,12 @@ Graph example() {
 }
 
 TEST(Graph, ASeedOfItsOwnIsTheOnlyOne) {
-  const std::vector<CheckedNode> checked = check(example());
+  const std::vector<CheckedNode> checked = check(example()).nodes;
   EXPECT_TRUE(checked[1].has_own_seed);
   EXPECT_EQ(checked[1].seed(5), checked[1].seed(6));
   Graph named = example();
   named.nodes[1].key = "name:random.uniform/seed:4";
-  const std::vector<CheckedNode> other = check(named);
+  const std::vector<CheckedNode> other = check(named).nodes;
   EXPECT_FALSE(other[1].has_own_seed);
   EXPECT_EQ(other[1].seed(5), 5u);
 }
@@ -54,7 +54,7 @@ TEST(Graph, CompletesNamesKeysAndDefaults) {
 }
 
 TEST(Graph, ChecksTypesOfEveryEdge) {
-  const auto checked = check(example());
+  const auto checked = check(example()).nodes;
   EXPECT_EQ(checked[2].outputs[0].str(), "uint8 HWC (1, 1, 1)");
   EXPECT_EQ(checked[3].outputs[0].str(), "float32 HWC (1, 1, 1)");
 }
@@ -107,19 +107,114 @@ TEST(Graph, ABranchMayBeOneThatNoSampleComesTo) {
   EXPECT_EQ(save_graph(load_graph(save_graph(g, "{}"), settings), "{}"), save_graph(g, "{}"));
 }
 
+std::vector<std::string> ops_of(const Graph& g) {
+  std::vector<std::string> ops;
+  for (const Node& n : check(g).graph.nodes) ops.push_back(n.op);
+  return ops;
+}
+
 TEST(Graph, SidesOfWhatNobodyReadsMayDiffer) {
   Graph g;
   const Ref coin{g.add({.op = "random.coin_flip"}), 0};
   const Ref x{add_uniform(g), 0};
   const Ref merged{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0};
-  const Ref copy{g.add({.op = "copy", .inputs = {merged}}), 0};
+  g.add({.op = "copy", .inputs = {merged}});
   g.outputs = {x};
-  check(g);
-  for (const Ref& r : {merged, copy}) {
-    g.outputs = {x, r};
-    EXPECT_NE(message<GraphError>([&] { check(g); }).find("both sides expect the same dtype"),
-              std::string::npos);
+  EXPECT_EQ(ops_of(g),
+            (std::vector<std::string>{"random.coin_flip", "random.uniform", "merge", "copy"}));
+}
+
+TEST(Graph, WhatReadsSidesThatDifferIsThereForEach) {
+  Graph g;
+  const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+  const Ref x{add_uniform(g), 0};
+  const Ref merged{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0};
+  const Ref copy{g.add({.op = "copy", .inputs = {merged}}), 0};
+  const Ref sum{g.add({.op = "copy", .inputs = {copy}}), 0};
+  g.outputs = {x, sum};
+  const CheckedGraph c = check(g);
+  EXPECT_EQ(ops_of(g), (std::vector<std::string>{"random.coin_flip", "random.uniform", "copy",
+                                                 "copy", "copy", "copy"}));
+  ASSERT_EQ(c.variants.size(), 2u);
+  EXPECT_EQ(c.variants[0].size(), 1u);
+  ASSERT_EQ(c.variants[1].size(), 2u);
+  EXPECT_EQ(c.graph.nodes[2].name, c.graph.nodes[3].name);
+  for (const bool when : {true, false}) {
+    const Variant& v = c.variants[1][when ? 0 : 1];
+    EXPECT_EQ(c.graph.nodes[v.value.node].guards, (std::vector<Guard>{{coin, when}}));
+    EXPECT_EQ(c.nodes[v.value.node].outputs[0].str(), when ? "float32 ()" : "int32 ()");
   }
+  EXPECT_EQ(c.types[4][0].size(), 2u);
+}
+
+TEST(Graph, SidesThatComeToOneTypeAreOneValue) {
+  Graph g;
+  const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+  const Ref x{add_uniform(g), 0};
+  const Ref merged{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0};
+  const Ref cast{
+      g.add({.op = "cast", .arguments = {{"dtype", std::string("float32")}}, .inputs = {merged}}),
+      0};
+  g.outputs = {{g.add({.op = "copy", .inputs = {cast}}), 0}};
+  EXPECT_EQ(ops_of(g), (std::vector<std::string>{"random.coin_flip", "random.uniform", "cast",
+                                                 "cast", "merge", "copy"}));
+  EXPECT_EQ(check(g).variants[0].size(), 1u);
+}
+
+TEST(Graph, AConditionOfSidesThatDifferIsTheirTruth) {
+  Graph g;
+  const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+  const Ref x{add_uniform(g), 0};
+  const Ref merged{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0};
+  const Ref chosen{g.add({.op = "merge", .inputs = {x, x, merged}}), 0};
+  g.outputs = {chosen};
+  EXPECT_EQ(check(g).nodes.back().outputs[0].str(), "float32 ()");
+  EXPECT_EQ(check(g).variants[0].size(), 1u);
+}
+
+TEST(Graph, AnOperatorSaysWhichSideItRefuses) {
+  Graph g;
+  const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+  const Ref x{add_uniform(g), 0};
+  const Ref wide{g.add({.op = "reshape",
+                        .arguments = {{"shape", std::vector<int64_t>{1, 1, 1}},
+                                      {"layout", std::string("HWC")}},
+                        .inputs = {x}}),
+                 0};
+  const Ref merged{g.add({.op = "merge", .inputs = {wide, x, coin}}), 0};
+  g.outputs = {{g.add({.op = "flip", .inputs = {merged}, .where = "train.py:7"}), 0}};
+  const std::string text = message<GraphError>([&] { check(g); });
+  EXPECT_NE(text.find("flip 'flip_0' (train.py:7): input 'input' expects"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("where 'random_coin_flip_0' is false"), std::string::npos) << text;
+}
+
+TEST(Graph, ThereAreNotEndlesslyManyTypes) {
+  Graph g;
+  Ref sum{add_uniform(g), 0};
+  for (int i = 0; i < 5; ++i) {
+    const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+    const Ref x{g.add({.op = "stack", .inputs = {sum, sum}}), 0};
+    const Ref merged{g.add({.op = "merge", .inputs = {x, sum, coin}}), 0};
+    sum = {g.add({.op = "copy", .inputs = {merged}}), 0};
+  }
+  g.outputs = {sum};
+  const std::string text = message<GraphError>([&] { check(g); });
+  EXPECT_NE(text.find("more than 16 types"), std::string::npos) << text;
+}
+
+TEST(Graph, ThereAreNotEndlesslyManyCombinationsOfTypes) {
+  Graph g;
+  const Ref x{add_uniform(g), 0};
+  Node sum{.op = "python_function",
+           .arguments = {{"dtype", std::string("float32")}, {"ndim", int64_t{0}}}};
+  for (int i = 0; i < 20; ++i) {
+    const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+    sum.inputs.emplace_back(Ref{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0});
+  }
+  g.outputs = {{g.add(sum), 0}};
+  const std::string text = message<GraphError>([&] { check(g); });
+  EXPECT_NE(text.find("more than 64 combinations of types"), std::string::npos) << text;
 }
 
 TEST(Graph, SaysWhatIsWrongAndWhere) {

@@ -22,6 +22,13 @@ std::vector<std::string> outputs_of(const OperatorType& type, const Node& n);
 void check_links(const OperatorType& type, const Node& n);
 void check_inputs(const OperatorType& type, const Node& n);
 
+// What is asked of a node that may be one of another program's.
+void check_call(const OperatorType& type, const Node& n);
+void check_condition(const TensorType& t);
+// Checks one node, after check_call() and check_edges(). All nodes before it are `done`.
+// `is_needed`: whether an output of the graph depends on it.
+CheckedNode check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_needed);
+
 // Whether all that the node reads is there. has(ref): a node before it gives that output.
 template <class Has>
 void check_edges(const OperatorType& type, const Node& n, const Has& has) {

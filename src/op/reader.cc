@@ -27,6 +27,7 @@ io::OrderSpec order_of(const ReaderArguments& a, int64_t size) {
   if (a.seed >= 0) s.key = static_cast<uint64_t>(a.seed);
   s.shuffle = a.random_shuffle || a.shuffle_after_epoch;
   s.stick_to_shard = a.stick_to_shard;
+  s.same_share = a.shuffle_after_epoch;
   s.end = a.epoch_end.value_or(a.pad_last_batch ? End::kPad : End::kContinue);
   s.shard_id = a.shard_id;
   s.num_shards = a.num_shards;

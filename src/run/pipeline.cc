@@ -121,7 +121,7 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options, std::optional<in
 void Pipeline::keep_jpeg_indexes(size_t share) {
   const size_t limit = std::min(static_cast<size_t>(settings().jpeg_index_limit), share / 4);
   if (limit == 0) return;
-  jpeg_indexes_ = std::make_unique<EntropyIndexes>(limit);
+  jpeg_indexes_ = std::make_unique<EntropyIndexes>(limit, EntropyIndexes::kEvery);
   options_.jpeg_indexes = jpeg_indexes_.get();
   options_.read_ahead_limit = std::min(options_.read_ahead_limit, share - limit);
 }
@@ -309,12 +309,7 @@ ReaderMeta Pipeline::reader_meta(const std::string& name) const {
     const int64_t shards = s.num_shards;
     const bool pads = s.end == io::OrderSpec::EpochEnd::kPad;
     const int64_t padded = pads ? (s.size + shards - 1) / shards * shards : s.size;
-    // Such a reader does not move on to another part either.
-    const Arguments& given = plan_->node(plan_->reader_node(r)).arguments;
-    const auto shuffles = given.find("shuffle_after_epoch");
-    const bool sticks =
-        s.stick_to_shard || (shuffles != given.end() && shuffles->second == Value(true));
-    return {s.size, padded, s.num_shards, s.shard_id, pads, sticks};
+    return {s.size, padded, s.num_shards, s.shard_id, pads, s.stick_to_shard || s.same_share};
   }
   std::vector<std::string> names;
   for (int r = 0; r < plan_->reader_count(); ++r)

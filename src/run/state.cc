@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/state.h"
 
+#include <map>
+
 #include "base/hash.h"
 #include "base/hex.h"
 #include "graph/saved_value.h"
@@ -55,16 +57,28 @@ Json arguments_json(const Plan& plan, int i) {
     if (given != n.arguments.end() && to_string(given->second) != to_string(a.fallback))
       j[a.name] = argument_text(given->second);
   }
-  for (const ArgumentLink& link : n.links)
-    j[link.argument] = "computed by " + plan.node(link.from.node).op;
+  for (const ArgumentLink& link : n.links) {
+    int from = link.from.node;
+    while (plan.node(from).given < 0) from = plan.node(from).inputs[0]->node;  // a copy
+    j[link.argument] = "computed by " + plan.node(from).op;
+  }
   return j;
 }
 
-// The used nodes: the keys of random ones, the operators, and their arguments.
+// The used nodes of the graph that was given, in its order.
+std::vector<int> used_nodes(const Plan& plan) {
+  std::map<int, int> by_given;
+  for (int i = 0; i < plan.size(); ++i)
+    if (plan.planned(i).is_used && plan.node(i).given >= 0) by_given.emplace(plan.node(i).given, i);
+  std::vector<int> nodes;
+  for (const auto& [given, node] : by_given) nodes.push_back(node);
+  return nodes;
+}
+
+// Of the used nodes: the keys of random ones, the operators, and their arguments.
 Json nodes_json(const Plan& plan) {
   Json chance = Json::object(), graph = Json::array(), arguments = Json::array();
-  for (int i = 0; i < plan.size(); ++i) {
-    if (!plan.planned(i).is_used) continue;
+  for (const int i : used_nodes(plan)) {
     const Node& n = plan.node(i);
     const OperatorType& type = *plan.checked(i).type;
     if (type.is_random) chance[n.name] = n.key + " v" + std::to_string(type.version);
@@ -87,8 +101,8 @@ std::string change(const std::string& what, const Json& then, const Json& now, c
 void warn_of_arguments(const SavedValue& saved, const Json& all, const Plan& plan,
                        std::vector<std::string>& warnings) {
   if (saved.count() != all.size()) saved.damaged("a list of " + std::to_string(all.size()));
-  for (int i = 0, k = 0; i < plan.size(); ++i) {
-    if (!plan.planned(i).is_used) continue;
+  size_t k = 0;
+  for (const int i : used_nodes(plan)) {
     const Json &then = saved.element(k).object(), &now = all[k];
     ++k;
     Json both = now;

@@ -39,8 +39,8 @@ class WebdatasetTable {
   };
 
   // Searches an archive. Neighbours whose names are alike up to the first dot of their last part
-  // are a sample; members without such a name or without an ending are none. `intact_size` tells how
-  // many bytes could be read. Damage becomes damage().
+  // are a sample; members without such a name or without an ending are none. Damage becomes
+  // damage(), and `intact_size` then tells how many bytes could be read.
   static WebdatasetTable searched(const std::string& path, io::TarReader::ReadAt read_at,
                                   const std::function<int64_t()>& intact_size);
   // Of a plain archive.

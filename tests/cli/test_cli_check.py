@@ -190,7 +190,7 @@ def test_what_is_too_large_is_not_called_damaged(
     from stoker._cli import check as module
 
     (tmp_path / "pixels.png").write_bytes(png_that_claims(60000, 60000))
-    flat = Image.new("RGB", (3000, 3000))
+    flat = Image.new("CMYK", (3000, 3000))  # libjpeg needs memory for all coefficients
     flat.save(tmp_path / "memory.jpg", progressive=True)
     small = functools.partial(module._decoded, memory_limit=32 << 20)
     monkeypatch.setattr(module, "_decoded", small)

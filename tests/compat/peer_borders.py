@@ -46,6 +46,15 @@ def _resize() -> Iterator[tuple[str, str, dict[str, Any]]]:
         region = {"roi_start": [0.0, 1.0], "roi_end": [0.5, 0.4], "roi_relative": True, **how}
         yield "CHW", "picture float32[3,29,37] 0.0 1.0", {**region, "size": [20, 9]}
         yield "DHWC", "picture uint8[7,9,11,2] 0.0 255.0", {"size": [3, 14, 5], **how}
+    blurred = {"interp_type": "INTERP_GAUSSIAN"}
+    for size in ([29, 37], [29, 12], [87, 37], [29, 111]):
+        for kind in ("uint8", "float32", "int16"):
+            yield "HWC", f"picture {kind}[29,37,3] 0.0 255.0", {"size": size, **blurred}
+        rough = {"size": size, "antialias": False, **blurred}
+        yield "HWC", "picture float32[29,37,3] 0.0 255.0", rough
+    for size in ([11, 7], [9, 35], [15, 5]):
+        yield "HWC", "picture uint8[33,35,3] 0.0 255.0", {"size": size, **blurred}
+        yield "HWC", "picture float32[45,35,3] 0.0 255.0", {"size": size, **blurred}
     for shape, tied in TIED:
         yield "HWC", f"picture uint8[{shape}] 0.0 255.0", {"interp_type": "INTERP_NN", **tied}
     for start, end in ([0, 0], [20, 37]), ([9, 10], [29, 25]), ([0, 0], [29, 37]):

@@ -100,6 +100,90 @@ DEFINITIONS = [
     "fn.zeros(shape=[2], seed=3)",
     "fn.transforms.rotation(angle=90.0, seed=3)",
 ]
+DEFINITIONS += [
+    # functions by position
+    "ops.PythonFunction(lambda a: a + 1)(x)",
+    "tuple(ops.PythonFunction(lambda a: (a + 1, a), 2)(x))",
+    "ops.PythonFunction(lambda a: [v + 1 for v in a], 1, 'cpu', True)(x)",
+    "ops.PythonFunction(lambda a: a, 1, 'cpu', True, 3)(x)",
+    "ops.DLTensorPythonFunction(lambda a: a, 1, 'cpu', False, True)(x)",
+    "ops.Resize(3)(hwc)",
+    # texts and other numbers as arguments
+    *(
+        f"fn.one_hot(fn.constant(idata=[1]), num_classes={v})"
+        for v in ("'3'", "3.7", "'3.7'", "'a'")
+    ),
+    *(f"fn.rotate(hwc, angle={v}, keep_size=True)" for v in ("'0'", "False", "'a'")),
+    *(f"fn.reductions.sum(hwc, axes={v})" for v in ("'1'", "1.7", "['0', '1']", "['a']")),
+    *(f"fn.crop_mirror_normalize(hwc, mean={v})" for v in ("'2'", "['1', 2]", "['a']")),
+    *(f"fn.reductions.sum(hwc, axes=0, keep_dims={v})" for v in ("'false'", "''", "2", "0.0")),
+    *(f"fn.resize(hwc, resize_x=3, interp_type={v})" for v in ("0", "0.0", "'0'", "77")),
+    *(f"fn.cast(hwc, dtype={v})" for v in ("9", "'9'", "99")),
+    "fn.color_space_conversion(hwc, image_type=0, output_type=1)",
+    # numbers out of range, and what does not matter
+    *(f"fn.flip(hwc, horizontal={v})" for v in (2, -1, 0.5)),
+    *(f"fn.crop(hwc, crop={given})" for given in ([0.5, 2], [-1, 2])),
+    "fn.reductions.sum(fn.jpeg_compression_distortion(hwc, quality=0))",
+    "fn.reductions.sum(fn.jpeg_compression_distortion(hwc, quality=200))",
+    "fn.resize(hwc, resize_x=5, roi_relative=True)",
+    "fn.reshape(hwc, shape=[-1], src_dims=[1, 2])",
+    "fn.reshape(hwc, src_dims=[2, 0, 1])",
+    "fn.resize(hwc, resize_x=5, roi_relative=True, roi_start=[0., 0.], roi_end=[1., 1.])",
+    *(f"fn.hue(hwc, hue=90., image_type=types.{kind})" for kind in ("RGB", "BGR", "GRAY")),
+    # a constant as an index
+    "x[types.Constant(1)]",
+    # lists of numbers as outputs
+    *("[1, 2]", "(1, 2)", "[True, False]", "[1.5, 2.5]", "(1, [2, 3], 2.5)"),
+    # empty lists
+    *(
+        f"fn.slice(hwc, {given})"
+        for given in (
+            "start=[], shape=[]",
+            "start=[1], end=[], axes=[0]",
+            "start=[], shape=[2, 2]",
+            "rel_start=[], rel_end=[]",
+            "start=[1, 1], rel_start=[]",
+            "end=fn.external_source(source=lambda: [np.zeros(0, np.int32)])",
+        )
+    ),
+    "fn.crop(hwc, crop=[6, 6], out_of_bounds_policy='pad', fill_values=[])",
+    # capitals and other words
+    *(
+        f"fn.filter(hwc, np.float32([[0, 1, 2]]), border={v!r})"
+        for v in ("CLAMP", "Edge", "fill", "Reflect_101", "reflect-101", "zero")
+    ),
+    "fn.filter(hwc, np.float32([[0, 1, 2]]), mode='Valid')",
+    "fn.crop(hwc, crop=[6, 6], out_of_bounds_policy='Pad')",
+    "fn.resize(hwc, resize_x=3, mode='Stretch')",
+]
+# What claims to be of a type that no tensor has.
+_CLAIMS = [
+    "types.Constant(types.FLOAT)",
+    "types.Constant([types.FLOAT])",
+    "types.Constant([types.INTERP_NN])",
+    "types.Constant(2, dtype=types.IMAGE_TYPE)",
+    *(
+        f"fn.{call}"
+        for call in (
+            "copy(types.FLOAT)",
+            "reshape(types.Constant([types.RGB]), shape=[1, 1])",
+            "squeeze(types.Constant([types.RGB]), axes=[0])",
+            "expand_dims(types.Constant([types.RGB]), axes=[0])",
+            "permute_batch(types.Constant(types.RGB), indices=[0])",
+            "random.choice([types.INTERP_NN, types.INTERP_CUBIC])",
+            "random.choice(types.Constant([types.INTERP_NN]), shape=[2])",
+            "cast(3, dtype=types.DATA_TYPE)",
+            "cast(types.FLOAT, dtype=types.UINT8)",
+            "cast_like(3, types.Constant(types.FLOAT))",
+            "reinterpret(types.Constant([1]), dtype=types.IMAGE_TYPE)",
+            "reinterpret(types.Constant([types.FLOAT]), dtype=types.INT32)",
+            "constant(idata=[1], dtype=types.INTERP_TYPE)",
+            "shapes(types.Constant([types.FLOAT]))",
+        )
+    ),
+    "types.Constant([types.FLOAT, types.UINT8])[1]",
+    "fn.copy(fn.reshape(types.Constant([types.FLOAT, types.UINT8])[0:1], shape=[]))",
+]
 _NOT_FED = "pipeline(lambda: fn.external_source(name='a'))"
 # Each is evaluated outside of a pipeline; pipeline() makes and builds one.
 PROGRAMS = [
@@ -114,9 +198,12 @@ PROGRAMS = [
     "pipeline(lambda: fn.random.uniform(), seed='a')",
     "pipeline(lambda: fn.random.uniform(), num_threads='a')",
     "str(types.DALIDataType.FLOAT) and int(types.DALIDataType.FLOAT)",
-    "pipeline(lambda: types.Constant(types.FLOAT)).run()[0].dtype == types.DATA_TYPE",
-    "pipeline(lambda: types.Constant([types.FLOAT])).run()[0].dtype == types.DATA_TYPE",
-    "pipeline(lambda: types.Constant([types.INTERP_NN])).run()[0].dtype == types.INTERP_TYPE",
+    *(f"pipeline(lambda: {made}).run()[0].dtype.name" for made in _CLAIMS),
+    "repr(pipeline(lambda: types.Constant(types.FLOAT)).run()[0])",
+    "pipeline(lambda: types.Constant(types.FLOAT)).run()[0].as_tensor().dtype.name",
+    "pipeline(lambda: types.Constant(types.FLOAT)).run()[0].as_cpu()[0].dtype.name",
+    "f'{types.Constant(3)} {types.Constant(3, dtype=types.FLOAT)!r}'",
+    "repr(types.TensorLayout('HWC'))",
 ]
 
 
@@ -147,7 +234,8 @@ def outcome(library: Any, text: str) -> dict[str, Any]:
         given = {"hwc": fed(PICTURE, "HWC"), "x": fed(x), "bare": bare}
         return eval(text, {**scope, **given})
 
-    scope = {"fn": fn, "types": types, "pipeline": pipeline, "PICTURE": PICTURE}
+    scope = {"fn": fn, "ops": library.ops, "types": types, "np": np}
+    scope |= {"pipeline": pipeline, "PICTURE": PICTURE}
     try:
         if text in PROGRAMS:
             return {"is": eval(text, scope)}

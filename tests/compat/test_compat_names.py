@@ -79,6 +79,70 @@ def test_a_schema_of_a_folder_and_of_many_inputs() -> None:
     assert backend.GetSchema("Cat").MaxNumInput() > 1
 
 
+def test_a_schema_tells_what_an_operator_is() -> None:
+    reader, draw, plain = map(backend.GetSchema, ("readers__File", "random__Normal", "Resize"))
+    assert [s.IsStateful() for s in (reader, draw, plain)] == [True, True, False]
+    assert [s.HasRandomSeedArg() for s in (reader, draw, plain)] == [True, True, False]
+    assert [s.HasRandomStateArg() for s in (reader, draw, plain)] == [False, True, False]
+    assert backend.GetSchema("ExternalSource").IsStateful()
+    assert (reader.ModulePath(), reader.OperatorName()) == (["readers"], "File")
+    assert (plain.ModulePath(), plain.OperatorName()) == ([], "Resize")
+    assert plain.GetSupportedBackends() == ["cpu", "gpu"] and "HWC" in plain.GetSupportedLayouts(0)
+    assert plain.SupportsVolumetric() and plain.AllowsSequences() and plain.HasOutputFn()
+    for answer in ("IsAbstract", "IsInternal", "IsNoPrune", "IsDocHidden", "IsSequenceOperator"):
+        assert getattr(plain, answer)() is False
+    choice = backend.GetSchema("random__Choice")
+    assert choice.GetCallSignatureInputs() == "a, shape_like = None"
+    assert [choice.GetInputName(i) for i in (0, 1)] == ["a", "shape_like"]
+    assert choice.GetInputDox(0) and choice.GetInputDevice(0, None, "gpu") == "gpu"
+    with pytest.raises(IndexError, match="no input 2: it takes 2"):
+        choice.GetInputName(2)
+
+
+def test_a_schema_tells_of_types_and_defaults() -> None:
+    cases = {
+        ("Resize", "size"): ("_FLOAT_VEC", None),
+        ("Resize", "antialias"): ("BOOL", "True"),
+        ("Resize", "interp_type"): ("INTERP_TYPE", "1"),
+        ("Resize", "mode"): ("STRING", "'default'"),
+        ("Resize", "minibatch_size"): ("INT32", "32"),
+        ("Resize", "resize_x"): ("FLOAT", "0.000000"),
+        ("Cast", "dtype"): ("DATA_TYPE", None),
+        ("Slice", "fill_values"): ("_FLOAT_VEC", "[0.000000, ]"),
+        ("readers__File", "seed"): ("INT32", "-1"),
+        ("readers__File", "dir_filters"): ("_STRING_VEC", None),
+        ("readers__File", "lazy_init"): ("BOOL", "False"),
+        ("Erase", "shape"): ("_FLOAT_VEC", "[]"),
+        ("Copy", "bytes_per_sample_hint"): ("_INT32_VEC", "[0, ]"),
+    }
+    for (operator, name), (kind, default) in cases.items():
+        schema = backend.GetSchema(operator)
+        assert schema.GetArgumentType(name).name == kind, (operator, name)
+        assert schema.HasArgumentDefaultValue(name) == (default is not None), (operator, name)
+        if default is None:
+            with pytest.raises(ValueError, match="has no default"):
+                schema.GetArgumentDefaultValueString(name)
+        else:
+            assert schema.GetArgumentDefaultValueString(name) == default
+    assert backend.GetSchema("GaussianBlur").ArgSupportsPerFrameInput("sigma")
+
+
+def test_a_schema_tells_of_old_names_and_arguments() -> None:
+    old = backend.GetSchema("FileReader")
+    assert (old.Name(), old.AliasFor()) == ("FileReader", "readers__File")
+    assert old.IsDeprecated() and old.DeprecatedInFavorOf() == "readers__File"
+    assert "readers.File" in old.DeprecationMessage()
+    assert backend.GetSchema("FileReader", follow_aliases=True).Name() == "readers__File"
+    only_there = backend.GetSchema("experimental__Dilate")
+    assert not only_there.IsDeprecated() and only_there.ModulePath() == ["experimental"]
+    crop = backend.GetSchema("Crop")
+    assert crop.IsDeprecatedArg("output_dtype") and not crop.IsDeprecatedArg("dtype")
+    assert crop.DeprecatedArgInfo("output_dtype")["renamed_to"] == "dtype"
+    assert crop.DeprecatedArgInfo("image_type")["removed"] is True
+    with pytest.raises(ValueError, match="is not deprecated"):
+        crop.DeprecatedArgInfo("dtype")
+
+
 def test_every_registered_operator_has_a_schema() -> None:
     for name in backend.RegisteredCPUOps():
         assert backend.GetSchema(name).Name() == name
@@ -88,8 +152,10 @@ def test_every_registered_operator_has_a_schema() -> None:
 
 def test_a_schema_that_is_not_there() -> None:
     assert backend.TryGetSchema("readers__Nothing") is None
-    with pytest.raises(RuntimeError, match=r"readers\.Nothing is not in Stoker"):
+    with pytest.raises(KeyError, match=r"readers\.Nothing is not in Stoker"):
         backend.GetSchema("readers__Nothing")
+    with pytest.raises(TypeError, match="a text, got 3"):
+        backend.GetSchema(3)
     report.missing.clear()
 
 

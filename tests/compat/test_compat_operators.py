@@ -224,7 +224,8 @@ REFUSED = {
     "made(lambda: fn.squeeze(np.zeros((2, 0, 3), f32), axes=[1]))": "its extent is not 1",
     "made(lambda: fn.external_source(lambda: [np.zeros((2, 3), u8), np.zeros((2, 3, 1), u8)]"
     ", layout='HW'))": "sample 1 that was fed is uint8 HW (2, 3, 1), expected uint8 HW (?, ?)",
-    "run(conditional(lambda: fn.random.coin_flip()))": "both sides expect the same dtype",
+    "run(conditional(lambda: fn.external_source(lambda: [np.bool_(1), np.bool_(0)])))": "samples "
+    "of both sides meet in a batch and expect the same dtype, number of axes and layout",
 }
 
 # Nodes are no iterables.

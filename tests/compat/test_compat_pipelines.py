@@ -337,13 +337,17 @@ def test_constants_keep_their_type_on_both_sides() -> None:
 def test_members_of_enumerations_are_data() -> None:
     t = module("types")
     filters = [types.INTERP_NN, types.INTERP_CUBIC]
+
+    def numbers(node: Any) -> Any:
+        return fn.cast(node, dtype=types.INT32)
+
     image = fn.external_source(lambda: np.tile(np.arange(48, dtype=np.uint8), (2, 4, 1, 1)))
     drawn = fn.random.choice(filters, seed=3)
     outputs = made(
-        drawn,
-        fn.copy(types.INT16),
-        types.Constant([types.RGB, types.GRAY]),
-        t.Constant(types.INTERP_CUBIC),
+        numbers(drawn),
+        numbers(fn.copy(types.INT16)),
+        numbers(types.Constant([types.RGB, types.GRAY])),
+        numbers(t.Constant(types.INTERP_CUBIC)),
         fn.resize(image, resize_y=9, interp_type=t.Constant(types.INTERP_CUBIC)),
         fn.resize(image, resize_y=9, interp_type=types.INTERP_CUBIC),
         fn.resize(image, resize_y=9, interp_type=fn.random.choice(filters[1:])),

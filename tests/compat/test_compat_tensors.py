@@ -319,6 +319,11 @@ def test_texts_of_lists() -> None:
     assert several.splitlines()[1:3] == ["    [[0.],", "    [0. 1.]],"]
     assert several.endswith("num_samples=2,\n    shape=[(1,), (2,)])")
     assert str(of_lists(np.arange(3))).splitlines()[1] == "    [0, 1, 2],"
+    deep = np.arange(8, dtype=np.uint8).reshape(2, 2, 2)
+    blocks = ["    [[[0 1]", "      [2 3]]", "", "     [[4 5]", "      [6 7]]],"]
+    assert str(TensorCPU(deep)).splitlines()[1:6] == blocks
+    between = str(of_lists([deep, deep])).splitlines()[5:9]
+    assert between == ["      [6 7]]],", "", "", "    [[[0 1]"]
     many = of_lists(np.zeros((500, 3), np.uint8))
     assert "shape=[(3,), (3,), ..., (3,), (3,)]" in repr(many)
     assert len(str(many).splitlines()) < 20

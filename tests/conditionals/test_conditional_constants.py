@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from conditional_pipes import pipe_of, runs
 
-from helpers import make, text_of
+from helpers import make
 from stoker import Pipeline, fn, types
-from stoker.errors import GraphError
+from stoker.errors import SampleError
 
 TRUE: dict[str, Callable[[], Any]] = {
     "bool": lambda: types.Constant(True),
@@ -83,17 +83,26 @@ def test_sides_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array(batch.as_cpu()[0]).tolist() == [7]
 
 
-def test_what_may_vary_is_refused_as_before() -> None:
-    for condition in (
-        lambda: fn.random.coin_flip(),
-        lambda: fn.random.coin_flip(probability=0.999),
-        lambda: fn.random.coin_flip(probability=fn.constant(fdata=1.0, shape=[])),
-        lambda: fn.external_source(lambda: [np.int32(1)] * 12),
+def test_what_may_vary_fails_where_types_meet() -> None:
+    def source(i: Any) -> Any:
+        return [np.int32(k != 3 or i == 0) for k in range(12)]
+
+    for condition, fails in (
+        (lambda: fn.random.coin_flip(), {True}),
+        (lambda: fn.random.coin_flip(probability=fn.constant(fdata=1.0, shape=[])), {False}),
+        (lambda: fn.external_source(source), {False, True}),
     ):
-        text = text_of(
-            GraphError, lambda c=condition: chosen(c()), batch_size=12, enable_conditionals=True
-        )
-        assert "both sides expect the same dtype" in text
+        pipe = pipe_of(lambda c=condition: chosen(c()), batch_size=12)
+        met = set()
+        for _ in range(3):
+            try:
+                (batch,) = pipe.run()
+                assert batch.dtype == "float16"
+                met.add(False)
+            except SampleError as e:
+                assert "meet in a batch and expect the same dtype" in str(e)
+                met.add(True)
+        assert met == fails
 
 
 def test_merge_without_rewritten_code() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import stoker
 from stoker import DataNode, fn, pipeline_def
-from stoker.errors import GraphError
+from stoker.errors import GraphError, SampleError
 
 COUNT = 12
 
@@ -304,7 +304,7 @@ def test_numbers_of_two_types_are_not_equal() -> None:
                 x = one
             return x
 
-        with pytest.raises(GraphError, match="both sides expect the same dtype, number of axes"):
+        with pytest.raises(SampleError, match="expect the same dtype, number of axes and layout"):
             samples(define)
 
 

@@ -92,7 +92,9 @@ def test_two_types_or_layouts_are_tested(name: str) -> None:
     if one_dtype and not ports[0]["layouts"]:
         return  # encoded bytes have only one type
     kinds = {(str(c.inputs[0][0].dtype), c.inputs[0][1]) for c in all_calls(name) if c.inputs}
-    assert len({d for d, _ in kinds}) >= 2 or len({layout for _, layout in kinds}) >= 2, kinds
+    assert len({d for d, _ in kinds}) >= 2 or len({layout for _, layout in kinds}) >= 2, (
+        f"the cases and the oracle together need two dtypes or two layouts, and have only {kinds}"
+    )
 
 
 def refused(call: Call, **changed: Any) -> str:

@@ -104,7 +104,8 @@ def test_checked_types_are_those_that_come(name: str) -> None:
     for call in case_calls(name) + oracle_calls(name):
         pipe = pipeline([call])
         promised = pipe._definition.output_types()
-        for batch, (dtype, layout, shape) in zip(pipe.run(), promised, strict=True):
+        for batch, types in zip(pipe.run(), promised, strict=True):
+            ((dtype, layout, shape),) = types
             got = np.array(batch[0])
             assert str(got.dtype) == dtype == batch.dtype, str(call)
             assert batch.layout == layout, str(call)

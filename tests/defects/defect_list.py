@@ -147,12 +147,6 @@ DEFECTS = [
         "nodes_[i].is_early || uses[i] < 1 || next < 0",
     ),
     Defect(
-        "fused across a guard",
-        "src/run/plan/plan.cc",
-        " || node(i).guards != node(next).guards",
-        "",
-    ),
-    Defect(
         "narrowed though an output",
         "src/run/plan/plan.cc",
         "    if (r.node == i) return false;\n",
@@ -180,8 +174,8 @@ DEFECTS = [
     Defect(
         "closing the oldest",
         "src/run/executors/iteration_queue.cc",
-        "while (size() > 1 && back().is_closing",
-        "while (size() > 0 && back().is_closing",
+        "while (size() > 1 && back().is_cancelled",
+        "while (size() > 0 && back().is_cancelled",
     ),
     Defect(
         "memory that nobody is told of",

@@ -159,16 +159,18 @@ def test_sides_of_two_types() -> None:
     def of(side: Callable[[Any], Any]) -> str:
         def define() -> Any:
             x = fn.constant(idata=[7], shape=[4, 6, 1], layout="HWC")
-            if fn.random.coin_flip():
+            if fn.external_source(lambda: [np.int32(1), np.int32(0)]):
                 x = side(x)
             return x
 
-        return text_of(errors.GraphError, define, enable_conditionals=True)
+        text = text_of(errors.SampleError, define, batch_size=2, enable_conditionals=True)
+        assert "where 'external_source_0' is true" in text
+        return text
 
-    assert of(lambda x: x * 1.5).endswith("; fn.cast gives one of them the other's dtype")
-    assert of(lambda x: x[0]).endswith("; fn.reshape or fn.expand_dims gives them as many axes")
+    assert "; fn.cast gives one of them the other's dtype, and" in of(lambda x: x * 1.5)
+    assert "; fn.reshape or fn.expand_dims gives them as many axes, and" in of(lambda x: x[0])
     text = of(lambda x: fn.reshape(x, layout="ABC"))
-    assert text.endswith("; fn.reshape(x, layout=...) gives them one layout")
+    assert "; fn.reshape(x, layout=...) gives them one layout, and a condition that is" in text
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes before")

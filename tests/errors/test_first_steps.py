@@ -102,13 +102,14 @@ def conditional(define: Callable[[], Any]) -> Pipeline:
 
 def test_branches_of_two_dtypes() -> None:
     def define() -> Any:
-        image = pictures()
+        image = fn.constant(idata=[7], shape=[4, 6, 3], dtype="uint8", layout="HWC")
         if fn.random.coin_flip():
             image = fn.cast(image, dtype=types.FLOAT)
         return image
 
-    with pytest.raises(errors.GraphError, match=r"expect the same dtype.*fn\.cast gives one of"):
-        conditional(define).run()
+    pipe = pipeline_def(define, enable_conditionals=True)(batch_size=64, num_threads=1)
+    with pytest.raises(errors.SampleError, match=r"expect the same dtype.*fn\.cast gives one of"):
+        pipe.run()
 
 
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError, KeyError])

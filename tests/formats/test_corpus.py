@@ -55,7 +55,8 @@ def row_of_table(format_: str, made: list[Made]) -> str:
 @pytest.mark.parametrize("format_", EVERY)
 def test_pixels_of_all_kinds(format_: str, repository: Path) -> None:
     made = files_of(format_)
-    assert len(made) >= 30 and len({m.writer for m in made}) >= 2
+    assert len(made) >= 30, "a format is tested with at least 30 files"
+    assert len({m.writer for m in made}) >= 2, "two programs have to write them"
     words = (repository / "docs/guide/formats.md").read_text("utf-8")
     assert row_of_table(format_, made) in words, row_of_table(format_, made)
     by_judge = [m for m in made if m.want is None]

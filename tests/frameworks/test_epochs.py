@@ -140,7 +140,7 @@ def order(size: int, end: str, shards: int = 1, stick: bool = False) -> Counted:
     described: dict[str, Any] = {"size": size, "epoch_end": end}
     if shards > 1:
         described |= {"num_shards": shards, "stick_to_shard": stick}
-    return counted_of_reader(described, shards, 3)
+    return counted_of_reader(described, shards, 3, stick)
 
 
 def stands(epochs: Epochs, shards: int) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,61 @@ def test_scripts_of_the_established_library_get_64_bit_types_narrowed(jax: Any) 
 
     step = next(iter(jax_plugin.DALIGenericIterator([pipe()], ["x"], size=2)))
     assert (step["x"].dtype, values(step["x"])) == ("int32", [3, -4, 3, -4])
+
+
+@pytest.mark.parametrize("module", ["plugin.jax", "plugin.jax.iterator", "plugin.jax.clu"])
+@pytest.mark.parametrize(
+    ("value", "narrow", "warns"),
+    [
+        (np.array([2**40 + 7]), [7], True),
+        (np.array([-(2**31), 2**31 - 1]), [-(2**31), 2**31 - 1], False),
+        (np.array([2**32], np.uint64), [0], True),
+        (np.array([0.5, -np.inf, np.nan]), [0.5, -np.inf, np.nan], False),
+        (np.array([0.5, 1e300]), [0.5, np.inf], True),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
+def test_what_narrowing_changes_is_told_once_of_each_output(
+    jax: Any, module: str, value: Any, narrow: list[Any], warns: bool
+) -> None:
+    from stoker import compat
+
+    compat.install()
+    library, plugin = compat.module(""), compat.module(module)
+    decorate = getattr(plugin, ["data_iterator", "peekable_data_iterator"][module.endswith("clu")])
+
+    @decorate(output_map=["x", "y"], size=6)
+    def training() -> Any:
+        x = library.fn.external_source(source=lambda: [value] * 2)
+        return x, library.fn.constant(idata=[5], dtype=library.types.INT64)
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        steps = list(training(batch_size=2, num_threads=1, device_id=None))
+    assert len(steps) == 3
+    for step in steps:
+        np.testing.assert_array_equal(step["x"], [narrow] * 2)
+        assert step["x"].dtype == value.dtype.name.replace("64", "32")
+    texts = [str(w.message) for w in told if "jax_enable_x64" in str(w.message)]
+    assert len(texts) == warns
+    for text in texts:
+        assert text.startswith(f"output 'x' is {value.dtype}") and "fn.cast" in text
+
+
+def test_nothing_is_told_where_64_bit_types_are_on(jax: Any) -> None:
+    from stoker import compat
+
+    compat.install()
+    library, plugin = compat.module(""), compat.module("plugin.jax")
+
+    @plugin.data_iterator(output_map=["x"], size=2)
+    def training() -> Any:
+        return library.fn.external_source(source=lambda: [np.array([2**40 + 7])] * 2)
+
+    with jax.enable_x64(True), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (step,) = training(batch_size=2, num_threads=1, device_id=None)
+        assert values(step["x"]) == [2**40 + 7] * 2
 
 
 SEVERAL_ON_ONE_DEVICE = """

@@ -51,6 +51,11 @@ def run(case: dict[str, Any], numbers: Numbers) -> tuple[list[int], list[Any]]:
     return lengths, epochs
 
 
+def sizes(epochs: list[Any]) -> list[list[list[int]]]:
+    """How many samples each pipeline has, by epoch and step."""
+    return [[[len(labels) for labels in step] for step in steps] for steps in epochs]
+
+
 def differs_on_purpose(case: dict[str, Any], lengths: list[int], epochs: list[Any]) -> str:
     """Why Stoker differs here on purpose; "" if it has to give the same."""
     n, batch, shards = case["samples"], case["batch_size"], case["num_shards"]
@@ -85,8 +90,9 @@ def test_epochs_are_the_established_ones(case: dict[str, Any], numbers: Numbers)
     steps, theirs = ([len(e) for e in es] for es in (epochs, case["epochs"]))
     assert steps == theirs
     if case["random_shuffle"]:
-        # The order differs, as all shards share one true permutation. The number of steps is equal.
+        # The order differs, as all shards share one true permutation. The sizes are equal.
         assert lengths == case["lengths"]
+        assert sizes(epochs) == sizes(case["epochs"])
     elif not (lengths == case["lengths"] and epochs == case["epochs"]):
         assert differs_on_purpose(case, lengths, epochs)
 

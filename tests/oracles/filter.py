@@ -25,6 +25,7 @@ PADS: dict[str, Any] = {
 }
 ALSO = {"101": "reflect_101", "1001": "reflect_1001", "reflect": "reflect_1001"}
 ALSO |= {"reflect101": "reflect_101", "reflect1001": "reflect_1001", "replicate": "clamp"}
+ALSO |= {"edge": "clamp", "fill": "constant"}
 OF_OPENCV = {
     "constant": cv2.BORDER_CONSTANT,
     "clamp": cv2.BORDER_REPLICATE,

@@ -67,6 +67,26 @@ def weights(extent: int, out: int, lo: float, hi: float, name: str, antialias: b
     return matrix
 
 
+def tabled_gaussian(extent: int, out: int, lo: float, hi: float, antialias: bool) -> Array:
+    """The weights of the Gaussian under border="clamp", as NVIDIA DALI computes their places."""
+    number = np.float32
+    scale = number(number(hi) - number(lo)) / number(out)
+    radius = max(abs(scale), number(1)) if antialias else number(1)
+    width = number(number(float(radius) / math.sqrt(8)) * number(math.sqrt(8)))
+    reach = number(32) / (number(32) / width)
+    first = number(lo) + number(0.5) * scale - number(0.5) - reach
+    begins = np.ceil(np.arange(out, dtype=number) * scale + first).astype(int)
+    centres = lo + (np.arange(out) + 0.5) * (hi - lo) / out
+    entries = np.append(np.exp(-4 * (np.arange(33) / 32) ** 2), 0)
+    matrix = np.zeros((out, extent))
+    for o in range(out):
+        taken = begins[o] + np.arange(math.ceil(2 * reach))
+        distance = np.abs(taken + 0.5 - centres[o]) / float(radius)
+        weight = np.interp(distance, np.arange(34) / 32, entries)
+        np.add.at(matrix[o], np.clip(taken, 0, extent - 1), weight / weight.sum())
+    return matrix
+
+
 def along(
     values: Array,
     axis: int,
@@ -78,6 +98,9 @@ def along(
     """The values resized along an axis; under `clamp` those of an array with a wide enough edge."""
     out, lo, hi = step
     pad = 0
+    if clamp and name == "INTERP_GAUSSIAN":
+        matrix = tabled_gaussian(values.shape[axis], out, lo, hi, antialias)
+        return np.moveaxis(np.tensordot(matrix, values, (1, axis)), 0, axis)
     if clamp:
         reach = 3 * max(1.0, abs(hi - lo) / out) + 1
         pad = math.ceil(reach + max(0.0, -min(lo, hi), max(lo, hi) - values.shape[axis]))
@@ -237,6 +260,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         yield [picture], "HWC", {"size": [16, 90], **clamp}
         yield [large], "HW", {"size": [22, 5], **clamp}
         yield [planes], "CHW", {"size": [5, 9], **region, **clamp}
+        yield [picture], "HWC", {"size": [41, 19], **clamp}
+        yield [large], "HW", {"size": [15, 36], "antialias": False, **clamp}
     clamp = {"border": "clamp"}
     beyond = {"roi_start": [-9.5, 3.0], "roi_end": [60.0, -70.0]}
     for name in ("INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3"):

@@ -56,7 +56,7 @@ def expected(
     sliced = [layout.index(c) for c in axis_names] if axis_names else list(axes or (1, 0))
     sliced = [a % data.ndim for a in sliced]
     start, rel_start, end, rel_end, shape, rel_shape = (
-        None if v is None else np.broadcast_to(v, len(sliced)).tolist()
+        None if v is None or np.size(v) == 0 else np.broadcast_to(v, len(sliced)).tolist()
         for v in (start, rel_start, end, rel_end, shape, rel_shape)
     )
     extents = [data.shape[a] for a in sliced]
@@ -106,6 +106,9 @@ def generate(
     yield [image], "HWC", {"start": [1], "shape": [2, 5]}
     yield [image], "HWC", {"axes": [], "start": [0, 1, 1], "end": [2]}
     yield [image], "HWC", {"axis_names": "", "rel_end": [0.5]}
+    yield [image], "HWC", {"start": [], "shape": []}
+    yield [image], "HWC", {"start": [2, 1], "rel_end": []}
+    yield [image], "HWC", {"rel_start": [], "rel_shape": [0.5]}
     outside = {"start": [-3, 8], "end": [5, 20]}
     pad = {"out_of_bounds_policy": "pad", "fill_values": [1.0, 2.0, 3.0]}
     yield [image], "HWC", {**outside, **pad}

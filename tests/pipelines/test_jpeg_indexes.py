@@ -68,10 +68,27 @@ def test_their_room_is_a_setting(folder: Path) -> None:
     assert counted(none) == (0, 0, 0, 0)
     hits, misses, wrong, files = counted(few)
     assert 0 < files < COUNT and hits > 0 and misses > hits and wrong == 0
+    assert few.stats()["jpeg_indexes"]["every"] == 0
     assert few.stats()["memory"]["jpeg_indexes"]["in_use"] <= 2000
     small = crops(folder, memory_limit=32 << 20)
     assert small.stats()["memory"]["jpeg_indexes"]["limit"] == 1 << 20
     assert small.stats()["memory"]["read_ahead"]["limit"] == 3 << 20
+
+
+def test_they_are_thinned_before_files_have_none(tmp_path: Path) -> None:
+    files = {f"{i}.jpg": jpegs.encode(jpegs.picture(150, 430, i), "420") for i in range(COUNT)}
+    folder = jpegs.write_folder(tmp_path, files)
+
+    def every(limit: int) -> int:
+        pipe = crops(folder, jpeg_index_limit=limit, prefetch_queue_depth=0)
+        assert_same(epochs(pipe, 2), epochs(crops(folder, jpeg_index_limit=0), 2), str(limit))
+        assert counted(pipe) == (COUNT, COUNT, 0, COUNT)
+        memory = pipe.stats()["memory"]["jpeg_indexes"]
+        assert 0 < memory["in_use"] <= memory["limit"] == limit
+        return int(pipe.stats()["jpeg_indexes"]["every"])
+
+    # 10 rows of 27 MCUs: 4, 2 or 1 places of 10 bytes in a row, and about 180 bytes for a file.
+    assert [every(COUNT * room) for room in (700, 450, 320)] == [8, 16, 0]
 
 
 def test_whole_pictures_have_no_use_of_them(folder: Path) -> None:
@@ -151,7 +168,7 @@ def test_the_command_makes_them_of_a_folder(folder: Path, tmp_path: Path) -> Non
     epoch(pipe)
     assert counted(pipe) == (COUNT, 0, 0, COUNT)
     files = sorted(folder.rglob("*.jpg"))
-    joined = _core.join_jpeg_indexes([jpeg.build_index(f.read_bytes(), every=0) for f in files])
+    joined = _core.join_jpeg_indexes([jpeg.build_index(f.read_bytes(), every=8) for f in files])
     assert joined == (tmp_path / f"{folder.name}.sti").read_bytes()
     assert index.main(["jpeg", str(tmp_path / "missing")]) == 1
 

@@ -129,6 +129,32 @@ def test_shards_have_parts_of_one_size(
     assert sorted(x for p in parts for x in p) == list(range(count))
 
 
+@pytest.mark.parametrize("shards, count, batch", [(2, 7, 1), (2, 7, 2), (3, 10, 2), (5, 7, 1)])
+@pytest.mark.parametrize("how", ["", "random_shuffle", "shuffle_after_epoch", "stick_to_shard"])
+def test_shards_move_on_to_the_next_part(
+    files: list[str], shards: int, count: int, batch: int, how: str
+) -> None:
+    parts: list[list[list[int]]] = []
+    for s in range(shards):
+        reader = {"num_shards": shards, "shard_id": s, "pad_last_batch": True}
+        define = labels_only(files[:count], **reader, **({how: True} if how else {}))
+        iterator = DataIterator(
+            [make(define, batch_size=batch)],
+            ["label"],
+            reader_name="reader",
+            last_batch_policy=LastBatchPolicy.PARTIAL,
+        )
+        parts.append(
+            [[int(x) for step in iterator for x in step[0]["label"].ravel()] for _ in range(4)]
+        )
+    sizes = [(s + 1) * count // shards - s * count // shards for s in range(shards)]
+    turns = how in ("", "random_shuffle")
+    for number, of_shards in enumerate(zip(*parts, strict=True)):
+        turn = number if turns else 0
+        assert [len(p) for p in of_shards] == [sizes[(s + turn) % shards] for s in range(shards)]
+        assert sorted(x for p in of_shards for x in p) == list(range(count))
+
+
 @pytest.mark.parametrize("pad", [False, True], ids=["continue", "padded"])
 @pytest.mark.parametrize("batch", [1, 2])
 def test_more_shards_than_samples(files: list[str], pad: bool, batch: int) -> None:

@@ -94,6 +94,25 @@ def test_only_the_rows_of_a_window_are_read(
     del faults
 
 
+@pytest.mark.parametrize(
+    ("roi", "rows"),
+    [
+        ({"roi_start": []}, (0, 5)),
+        ({"roi_start": [], "roi_shape": []}, (0, 5)),
+        ({"roi_start": [2], "roi_end": [], "roi_axes": [0]}, (2, 5)),
+        ({"rel_roi_start": [], "rel_roi_end": [0.4, 1.0]}, (0, 2)),
+    ],
+)
+def test_an_empty_list_says_nothing_of_a_window(
+    tmp_path: Path, roi: dict[str, Any], rows: tuple[int, int]
+) -> None:
+    path = tmp_path / "a.npy"
+    array = np.arange(15, dtype=np.int16).reshape(5, 3)
+    np.save(path, array)
+    (batch,) = make(lambda: fn.readers.numpy(files=[str(path)], **roi)).run()
+    np.testing.assert_array_equal(np.asarray(batch[0]), array[slice(*rows)])
+
+
 @pytest.mark.parametrize("policy", ["pad", "trim_to_shape", "error"])
 def test_windows_outside_of_large_arrays(tmp_path: Path, policy: str) -> None:
     array = np.arange(300 * 400, dtype=np.int32).reshape(300, 400)

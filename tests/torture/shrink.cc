@@ -125,7 +125,7 @@ class Simpler {
   void cut(Trial& t, int i) const {
     TensorType type;
     try {
-      type = check(graph_of(t_, {}, "")).at(static_cast<size_t>(i)).outputs.at(0);
+      type = check(graph_of(t_, {}, "")).types.at(static_cast<size_t>(i)).at(0).at(0);
     } catch (const GraphError&) {
       return;
     }

@@ -146,10 +146,20 @@ bool Trial::calls_functions() const {
 }
 
 bool Trial::may_see_batch() const {
-  return std::any_of(nodes.begin(), nodes.end(), [](const Node& n) {
-    const OperatorType& type = operator_named(n.op);
-    return type.is_user_code || type.runs_on_batch;
-  });
+  return has_sides_that_differ() || std::any_of(nodes.begin(), nodes.end(), [](const Node& n) {
+           const OperatorType& type = operator_named(n.op);
+           return type.is_user_code || type.runs_on_batch;
+         });
+}
+
+// Whether what one sample becomes may spoil a batch: Note [Sides that differ] (graph/graph.h).
+bool Trial::has_sides_that_differ() const {
+  try {
+    const CheckedGraph checked = check(graph_of(*this, {}, ""));
+    return std::ranges::any_of(checked.variants, [](const auto& v) { return v.size() > 1; });
+  } catch (const GraphError&) {
+    return false;
+  }
 }
 
 std::string to_text(const Trial& t) {

@@ -110,6 +110,7 @@ struct Trial {
   bool calls_functions() const;
   // Whether samples may depend on their batch.
   bool may_see_batch() const;
+  bool has_sides_that_differ() const;
 };
 
 // One line for each part; read() takes it back. Throws std::runtime_error, GraphError.

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stoker: decodes the window, resizes, flips, normalises, float32 CHW. Variants give other types.
+"""Stoker: decodes the window, resizes, flips, normalises, float32 CHW. Variants give other types,
+or keep no indexes of JPEG files.
 
 limit/windows.cc depends on the seed and the names of the random nodes.
 """
@@ -18,6 +19,7 @@ AS_FLOAT32 = {"mean": MEAN, "std": STD, "dtype": types.FLOAT, "output_layout": "
 ENDINGS: dict[str, dict[str, Any]] = {
     "float32": AS_FLOAT32,
     "again": AS_FLOAT32,
+    "unindexed": AS_FLOAT32,
     "float16": {**AS_FLOAT32, "dtype": types.FLOAT16},
     "uint8": {"dtype": types.UINT8, "output_layout": "HWC"},
 }
@@ -36,7 +38,8 @@ def training(files: list[str], variant: str):
 
 
 def make(files: list[str], threads: int, variant: str) -> Step:
-    pipe = training(files, variant or "float32", num_threads=threads)
+    limit = {"jpeg_index_limit": 0} if variant == "unindexed" else {}
+    pipe = training(files, variant or "float32", num_threads=threads, **limit)
     pipes.append(pipe)
     return lambda: pipe.run()[0]
 

@@ -34,6 +34,21 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "readers.tfrecord": {"features": "Mapping[str, Feature]"},
 }
 
+# What the constructors of operators' classes also take by position, in this order.
+FIRSTS: dict[str, tuple[str, ...]] = {
+    "dl_tensor_python_function": (
+        *("function", "num_outputs", "device", "synchronize_stream", "batch_processing"),
+    ),
+    "external_source": ("source", "num_outputs"),
+    "numba_function": (
+        *("run_fn", "out_types", "in_types", "outs_ndim", "ins_ndim", "setup_fn"),
+        *("device", "batch_processing", "blocks", "threads_per_block"),
+    ),
+    "python_function": ("function", "num_outputs", "device", "batch_processing"),
+    "readers.tfrecord": ("path", "index_path", "features"),
+    "torch_python_function": ("function", "num_outputs", "device", "batch_processing"),
+}
+
 EXTRA: dict[str, list[Extra]] = {
     "external_source": [
         _extra(

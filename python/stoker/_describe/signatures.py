@@ -10,7 +10,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stoker import launcher
-from stoker._describe.python_arguments import OTHERWISE
+from stoker._describe.python_arguments import FIRSTS, OTHERWISE
 from stoker._describe.registry import Argument, Operator, Plain, Port
 
 if TYPE_CHECKING:
@@ -116,6 +116,13 @@ def parameters(op: Operator) -> list[Parameter]:
     return result
 
 
+def class_parameters(op: Operator) -> list[Parameter]:
+    """Those of the constructor of the operator's class: no inputs, and some first."""
+    named = {p.name: p for p in parameters(op) if not p.is_positional}
+    firsts = [named.pop(name)._replace(is_first=True) for name in FIRSTS.get(op["name"], ())]
+    return [*firsts, *named.values()]
+
+
 def positional(shown: Sequence[Parameter], text: Callable[[Parameter], str]) -> list[str]:
     """The parameters by position as Python writes them, up to the star before the keywords."""
     written = [text(p) for p in shown if p.is_positional and not p.repeats]
@@ -156,8 +163,7 @@ def class_signature(op: Operator) -> inspect.Signature:
                 default=p.default,
                 annotation=p.annotation,
             )
-            for p in sorted(parameters(op), key=lambda p: not p.is_first)
-            if not p.is_positional
+            for p in class_parameters(op)
         ]
     )
 

@@ -20,6 +20,7 @@ from stoker._graph.constants import (
     shape_of,
     with_numbers,
 )
+from stoker._graph.current import manner
 from stoker._graph.node import Call, DataNode, add_node, current_definition
 from stoker._graph.outside import anywhere, bound_here
 from stoker._graph.unusable import refuse_unusable
@@ -59,13 +60,14 @@ def add(
     lead = op["kind"] == "read" and bool(given.pop("lead", False))
     _resolve_shards(op, given, place)
     constants, computed = _split(op, given, place)
-    constants = definition.manner.spelled(op, constants)
+    spelled = definition.manner.spelled(op, constants, computed)
     _require_arguments(op, constants.keys() | computed.keys(), place)
     for ignored in given.keys() & set(op["ignored"]):
         definition.manner.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")
     results = add_node(
-        definition, Call(place, nodes, constants, computed, device, lead, function, key)
+        definition, Call(place, nodes, spelled, computed, device, lead, function, key)
     )
+    definition.manner.added(results, constants)
     return results[0] if len(results) == 1 else results or None
 
 
@@ -192,6 +194,7 @@ def constant(
     name: str | None = None,
 ) -> DataNode:
     """A node that gives this value for every sample."""
+    dtype = manner().dtype_of(value) if dtype is None else dtype
     try:
         given = constant_arguments(value, dtype, shape)
     except NotAConstantError as e:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker import _core
@@ -35,9 +35,21 @@ class Manner:
         """The arguments of an operator that have another default than the operator's own."""
         return {}
 
-    def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
-        """The constant arguments of an operator, as the operator spells them."""
+    def spelled(
+        self, op: Operator, constants: dict[str, Any], computed: Collection[str]
+    ) -> dict[str, Any]:
+        """The constant arguments of an operator, as the operator spells them.
+
+        ``computed`` are the names of those that other nodes compute.
+        """
         return constants
+
+    def dtype_of(self, value: Any) -> str | None:
+        """The dtype of a value that becomes a node, where it is not the one that it has."""
+        return None
+
+    def added(self, nodes: Sequence[Any], constants: Mapping[str, Any]) -> None:
+        """Is told of an operator's outputs and of its arguments, as they were given."""
 
     def without_effect(self, what: str) -> None:
         """Is told of an argument that is accepted without effect. This one ignores it."""
@@ -86,17 +98,20 @@ class Definition:
         named = [(*o, copied) for o, copied in zip(self.outputs, self._copied, strict=True)]
         self.graph.set_outputs([*named, *((*o, False) for o in self._kept)])
 
-    def output_types(self) -> list[OutputType]:
-        """Checks the graph and returns the type of each output."""
+    def output_types(self) -> list[list[OutputType]]:
+        """Checks the graph and returns the types that the batches of each output may have.
+
+        There are several where sides of a conditional differ.
+        """
         found = self.graph.check()
         return [found[node][output] for node, output in self.outputs]
 
     def check_layouts(self) -> None:
         """Raises a ``GraphError`` for the first output whose layout is not as expected."""
         for place, node, output, layout in self.layouts:
-            _, came, shape = self.graph.type_of(node, output)
-            if came not in (layout, "") or len(shape) != len(layout):
-                place.refuse(f"expects layout {layout}, got {came or f'{len(shape)} axes'}")
+            for _, came, shape in self.graph.types_of(node, output):
+                if came not in (layout, "") or len(shape) != len(layout):
+                    place.refuse(f"expects layout {layout}, got {came or f'{len(shape)} axes'}")
 
     def take_graph(self, graph: _core.Graph) -> None:
         """Replaces the graph and its outputs by those of another graph."""

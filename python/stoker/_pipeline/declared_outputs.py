@@ -37,7 +37,8 @@ def check_declared_outputs(definition: Definition, settings: Mapping[str, Any]) 
     Requires: the counts of declarations are right.
     """
     places = _places(definition)
-    for i, (dtype, layout, shape) in enumerate(definition.output_types()):
+    listed = enumerate(definition.output_types())
+    for i, (dtype, layout, shape) in ((i, one) for i, types in listed for one in types):
         for what, came in (("dtype", dtype), ("ndim", len(shape)), ("layout", layout)):
             declared = settings[f"output_{what}"]
             expected = declared[i] if isinstance(declared, list) else declared

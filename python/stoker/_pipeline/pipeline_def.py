@@ -56,8 +56,9 @@ def pipeline_def(
 
     With ``enable_conditionals=True``, an ``if`` on an output of an operator, which is one number
     for each sample, decides for each sample which side makes it; so do ``a if c else b``, ``and``,
-    ``or`` and ``not``. Both sides of a name must agree in dtype, number of axes and layout. This
-    goes for functions that the function calls as well, except those with ``do_not_convert``.
+    ``or`` and ``not``. Sides of a name that meet in a batch must agree in dtype, number of axes and
+    layout. This goes for functions that the function calls as well, except those with
+    ``do_not_convert``.
     """
     return decorated(definition, settings, Pipeline)
 

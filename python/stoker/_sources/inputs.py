@@ -248,9 +248,9 @@ class Inputs:
                     "closed"
                 )
 
-    def is_fed_by_hand(self, name: str) -> bool:
-        """Whether this is an input without a source."""
-        return name in _input_nodes(self._definition.graph).values() and not self._source_of(name)
+    def has(self, name: str) -> bool:
+        """Whether there is an input of this name, be it with a source."""
+        return name in _input_nodes(self._definition.graph).values()
 
     @property
     def pool(self) -> WorkerPool | None:

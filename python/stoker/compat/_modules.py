@@ -55,6 +55,8 @@ _OTHER_NAMES = {
     "auto_aug.core": {"_Augmentation": "Augmentation"},
 }
 
+_ITERATOR_DECORATORS = ("data_iterator", "peekable_data_iterator")
+
 # Modules that are imported together with another one.
 IMPORTED_WITH = {"plugin.numba": ("plugin.numba.fn.experimental",)}
 
@@ -68,9 +70,18 @@ def contents(dotted: str) -> Contents | None:
     if dotted in _STANDS_FOR:
         provider = importlib.import_module(_STANDS_FOR[dotted])
         other = _OTHER_NAMES.get(dotted, {})
-        return {name: getattr(provider, own) for name, own in other.items()}, provider
+        own = {name: getattr(provider, own) for name, own in other.items()}
+        return own | _decorators_of(provider), provider
     package, _, folder = dotted.partition(".")
     return _operators(package, folder) if package in ("fn", "ops") else None
+
+
+def _decorators_of(provider: object) -> dict[str, Any]:
+    """The decorators of a module that make iterators, for pipelines of DALI's scripts."""
+    from stoker.compat._pipeline import Pipeline
+
+    found = {name: vars(provider)[name] for name in _ITERATOR_DECORATORS if name in vars(provider)}
+    return {name: decorator.with_pipelines(Pipeline) for name, decorator in found.items()}
 
 
 def _operators(package: str, folder: str) -> Contents | None:

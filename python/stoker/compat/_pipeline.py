@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,12 +18,15 @@ from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
 from stoker._settings.table import depth
 from stoker._settings.table import settings as pipeline_settings
+from stoker.compat._arguments import spelled
+from stoker.compat._enumerations import as_numbers, kind_of, mark, types_of_outputs
 from stoker.compat._gpu_tensors import as_list
 from stoker.compat._report import report
-from stoker.compat._types import to_dali_type, types_of_outputs
+from stoker.compat._types import to_dali_type
 from stoker.errors import GraphError, SourceError
 
 if TYPE_CHECKING:
+    from stoker._graph.node import DataNode
     from stoker._sources.worker_pool import WorkerPool
 
 
@@ -58,10 +61,17 @@ class _Established(Manner):
         omits = any(a["name"] == "border" and "omit" in a["names"] for a in op["arguments"])
         return {"border": "clamp"} if omits else {}
 
-    def spelled(self, op: Operator, constants: dict[str, Any]) -> dict[str, Any]:
-        """What is missing of a sample may be told in any capitals."""
-        told = constants.get("missing_component_behavior")
-        return constants | {"missing_component_behavior": told.lower()} if told else constants
+    def spelled(
+        self, op: Operator, constants: dict[str, Any], computed: Collection[str]
+    ) -> dict[str, Any]:
+        return spelled(op, as_numbers(op["name"], constants), computed)
+
+    def dtype_of(self, value: Any) -> str | None:
+        """Members of enumerations claim to be of a type that no tensor has."""
+        return kind_of(value)
+
+    def added(self, nodes: Sequence[DataNode], constants: Mapping[str, Any]) -> None:
+        mark(nodes, constants)
 
     def without_effect(self, what: str) -> None:
         report.ignore(what)
@@ -116,7 +126,9 @@ class Pipeline(pipeline.Pipeline):
         self._taking_outputs(super().set_outputs, *outputs)
 
     def _set_outputs_of(self, function: str, outputs: Any) -> None:
-        self._taking_outputs(super()._set_outputs_of, function, outputs)
+        # A list of numbers is one constant; a tuple of them or a list of nodes is several outputs.
+        is_one = isinstance(outputs, list) and outputs and all(map(_is_number, outputs))
+        self._taking_outputs(super()._set_outputs_of, function, [outputs] if is_one else outputs)
 
     def _taking_outputs(self, take: Callable[..., None], *given: Any) -> None:
         self._refused = None
@@ -167,10 +179,10 @@ class Pipeline(pipeline.Pipeline):
     def input_feed_count(self, input_name: str) -> int:
         """How often an input may be fed before the first ``run()``: once for each step ahead.
 
-        Raises ``KeyError`` if no ``fn.external_source`` without a source has this name.
+        Raises ``KeyError`` if no ``fn.external_source`` has this name.
         """
         self.build()
-        if not self._engine.inputs.is_fed_by_hand(input_name):
+        if not self._engine.inputs.has(input_name):
             raise KeyError(f"the pipeline has no input named '{input_name}'")
         return max(1, depth(self._settings))
 
@@ -247,6 +259,11 @@ class Pipeline(pipeline.Pipeline):
         return self._given("max_streams", -1)
 
     @property
+    def exec_dynamic(self) -> bool:
+        """The setting of this name, which has no effect; True unless it was given."""
+        return bool(self._given("exec_dynamic", True))
+
+    @property
     def default_cuda_stream_priority(self) -> int:
         """The setting of this name, which has no effect; 0 unless it was given."""
         return self._given("default_cuda_stream_priority", 0)
@@ -295,6 +312,10 @@ class Pipeline(pipeline.Pipeline):
 def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:
     """Does what ``stoker.pipeline_def`` does, with the pipelines of this module."""
     return decorated(definition, settings, Pipeline)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, Enum))
 
 
 def _refuse(problem: str) -> NoReturn:

@@ -242,6 +242,7 @@ class TensorListCPU:
 
     def at(self, index: int) -> Any:
         """One sample as a NumPy array on the same memory."""
+        _refuse_array_of(self._claimed)
         return self._batch.at(index)
 
     def as_array(self) -> Any:
@@ -252,7 +253,9 @@ class TensorListCPU:
     def as_tensor(self) -> TensorCPU:
         """All samples as one tensor; they must be of one shape."""
         layout = self.layout()
-        return TensorCPU(self._batch.as_tensor(), f"N{layout}" if layout else None)
+        whole = TensorCPU(self._batch.as_tensor(), f"N{layout}" if layout else None)
+        whole._claimed = self._claimed
+        return whole
 
     def as_reshaped_tensor(self, shape: Sequence[int]) -> TensorCPU:
         """All samples as one tensor of this shape, which must have as many elements."""
@@ -263,7 +266,9 @@ class TensorListCPU:
 
     def as_cpu(self) -> TensorListCPU:
         """The batch in host memory; a copy unless it is there."""
-        return TensorListCPU(self._batch.as_cpu())
+        there = TensorListCPU(self._batch.as_cpu())
+        there._claimed = self._claimed
+        return there
 
     def _as_gpu(self) -> NoReturn:
         """Raises ``DeviceError``: pipelines copy to a GPU."""

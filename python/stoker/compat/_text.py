@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ def _told(data: Any, values: list[str], shape: list[str]) -> str:
 def _values_of_samples(tensors: Any) -> str:
     samples = [_values(sample) for sample in tensors]
     rank = int(tensors.ndim)
-    between = ", " if rank == 0 else ",\n    " if rank == 1 else ",\n\n    "
+    between = "," + "\n" * rank + "    " if rank else ", "
     most = len(samples)
     if sum(_size(shape) for shape in tensors.shape()) > _MOST_VALUES:
         most = 2 * _ENDS
@@ -57,7 +58,7 @@ def _values(tensor: Any) -> str:
     text = numpy.array2string(
         numpy.asarray(tensor), threshold=_MOST_VALUES, edgeitems=_ENDS, separator=" "
     )
-    return text.replace("\n", "\n    ")
+    return re.sub(r"\n(?!\n)", "\n    ", text)
 
 
 def _ends(texts: Sequence[str], most: int) -> list[str]:

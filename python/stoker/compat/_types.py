@@ -5,17 +5,14 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
-from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
 from stoker import types
 from stoker._graph.constants import NotAConstantError, dtype_text, natural_dtype, numbers
-from stoker._graph.definition import Definition
-from stoker._graph.edge import edge
 from stoker._graph.node import DataNode
-from stoker.types import DType, ImageType, InterpType
+from stoker.compat._enumerations import DATA_TYPE, IMAGE_TYPE, INTERP_TYPE, NotATensors, mark
+from stoker.types import DType
 
 __all__ = [
     "DATA_TYPE",
@@ -38,25 +35,8 @@ __all__ = [
 ]
 
 
-class NotATensors(str):
-    """A type that no tensor has. Scripts name it; operators refuse it."""
-
-    def __new__(cls, text: str, number: int) -> NotATensors:
-        made = super().__new__(cls, text)
-        made._number = number
-        return made
-
-    _number: int
-
-    def __int__(self) -> int:
-        return self._number
-
-
 STRING = NotATensors("string", 12)
 FEATURE = NotATensors("feature", 17)
-IMAGE_TYPE = NotATensors("image type", 20)
-DATA_TYPE = NotATensors("data type", 21)
-INTERP_TYPE = NotATensors("interp type", 22)
 TENSOR_LAYOUT = NotATensors("tensor layout", 23)
 PYTHON_OBJECT = NotATensors("python object", 24)
 
@@ -91,16 +71,18 @@ class DALIDataType(metaclass=_DataTypes):
     INTERP_TYPE = INTERP_TYPE
     TENSOR_LAYOUT = TENSOR_LAYOUT
     PYTHON_OBJECT = PYTHON_OBJECT
+    _BOOL_VEC = NotATensors(" bool vec", 13)
+    _INT32_VEC = NotATensors(" int32 vec", 14)
+    _STRING_VEC = NotATensors(" string vec", 15)
+    _FLOAT_VEC = NotATensors(" float vec", 16)
+    _FEATURE_VEC = NotATensors(" feature vec", 18)
+    _FEATURE_DICT = NotATensors(" feature dict", 19)
+    _TENSOR_LAYOUT_VEC = NotATensors(" tensor layout vec", 25)
+    _DATA_TYPE_VEC = NotATensors(" data type vec", 26)
+    _INT64_VEC = NotATensors(" int64 vec", 27)
 
 
 _NO_TENSORS = tuple(v for v in vars(DALIDataType).values() if isinstance(v, NotATensors))
-
-# What the constants of this module are as tensors: numbers, and these instead of their type.
-_OF_CONSTANTS: dict[type, NotATensors] = {
-    DType: DATA_TYPE,
-    ImageType: IMAGE_TYPE,
-    InterpType: INTERP_TYPE,
-}
 
 SAME = ""  # the layout of the input
 
@@ -139,7 +121,7 @@ class TensorLayout(str):
     """A layout, which is a text with a letter for each axis."""
 
     def __repr__(self) -> str:
-        return f"TensorLayout({str(self)!r})"
+        return f"nvidia.dali.types.TensorLayout({str(self)!r})"
 
 
 class CUDAStream:
@@ -179,6 +161,11 @@ class ScalarConstant:
             return lambda: ScalarConstant(self.value, name)
         raise AttributeError(f"'ScalarConstant' object has no attribute '{name}'", name=name)
 
+    def __index__(self) -> int:
+        if isinstance(self.value, float):
+            raise TypeError(f"an index is a whole number, got {self.value!r}")
+        return int(self.value)
+
     def tolist(self) -> bool | int | float:
         """The number."""
         return self.value
@@ -199,8 +186,11 @@ class ScalarConstant:
     def __float__(self) -> float:
         return float(self.value)
 
+    def __str__(self) -> str:
+        return f"{self.value}:DALIDataType.{self.dtype.name}"
+
     def __repr__(self) -> str:
-        return f"ScalarConstant({self.value!r}, dtype={self.dtype!r})"
+        return repr(self.value)
 
 
 def to_dali_type(framework_type: Any) -> DType:
@@ -229,31 +219,16 @@ def ConstantNode(  # noqa: N802 - the established name
 ) -> DataNode:
     """A node that gives this value for every sample.
 
-    A constant of this module, or a list of them, is numbers, and its batches say that they are of
-    ``DATA_TYPE``, ``IMAGE_TYPE`` or ``INTERP_TYPE``. Numbers may be given with one of these types.
+    Numbers may be given with one of the types that members of enumerations have.
     """
     _report_ignored(ignored)
-    kind: NotATensors | None
-    if isinstance(dtype, NotATensors):
-        kind, dtype = dtype, DType.INT32
-    else:
-        members = value if isinstance(value, (list, tuple)) and value else [value]
-        found = {_OF_CONSTANTS.get(type(member)) for member in members}
-        kind = found.pop() if dtype is None and len(found) == 1 else None
-    node = types.Constant(value, dtype, shape, layout, device, name)
+    kind = dtype if isinstance(dtype, NotATensors) else None
+    node = types.Constant(
+        value, dtype if kind is None else DType.INT32, shape, layout, device, name
+    )
     if kind is not None:
-        _typed.setdefault(edge(node).definition, {})[edge(node).node] = kind
+        mark([node], {"dtype": kind})
     return node
-
-
-# By the number of a node: what its batches say of their type.
-_typed: weakref.WeakKeyDictionary[Definition, dict[int, NotATensors]] = weakref.WeakKeyDictionary()
-
-
-def types_of_outputs(definition: Definition) -> Sequence[NotATensors | None]:
-    """For each output of a pipeline the type that its batches claim, other than their own."""
-    typed = _typed.get(definition, {})
-    return [typed.get(node) for node, _ in definition.outputs]
 
 
 def Constant(  # noqa: N802 - the established name

@@ -57,6 +57,7 @@ def of_reader(
     _ranks.check({f"pipeline {i}": fact for i, fact in enumerate(facts)})
     shards, order, count = [f.shard_id for f in facts], facts[0].order, facts[0].num_shards
     sizes = shard_sizes(order["size"], count)
-    epochs = Epochs(counted_of_reader(order, count, facts[0].batch_size), policy)
+    counted = counted_of_reader(order, count, facts[0].batch_size, facts[0].sticks)
+    epochs = Epochs(counted, policy)
     epochs.go_to(facts[0].cursor)
     return Counting(epochs, sum(sizes[s] for s in shards), shards)

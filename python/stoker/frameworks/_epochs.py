@@ -54,7 +54,7 @@ class Counted(NamedTuple):
     - ``stride``: how many samples a step takes from each count.
     - ``batch_size``: how many samples a batch has.
     - ``end``: what completes the last batch of an epoch.
-    - ``rotates``: whether each contiguous shard takes the samples of the next shard in every epoch.
+    - ``rotates``: whether each shard has in every epoch as many samples as the next shard had.
     - ``is_dealt``: whether what is left in the last step is cut evenly, as a reader deals it; else
       the first shards have whole batches.
     """
@@ -73,15 +73,18 @@ def shard_sizes(size: int, shards: int) -> tuple[int, ...]:
     return tuple(b - a for a, b in itertools.pairwise(bounds))
 
 
-def counted_of_reader(order: Mapping[str, Any], shards: int, batch_size: int) -> Counted:
-    """The numbers to count with for a reader; ``order`` is its entry in a pipeline's state."""
+def counted_of_reader(
+    order: Mapping[str, Any], shards: int, batch_size: int, sticks: bool
+) -> Counted:
+    """The numbers to count with for a reader; ``order`` is its entry in a pipeline's state.
+
+    ``sticks``: what ``reader_meta`` says of it as ``stick_to_shard``.
+    """
     size, end = int(order["size"]), EpochEnd(order["epoch_end"])
     if "num_shards" not in order:  # dealt in turn
         has_shares = size >= shards or end is not EpochEnd.CONTINUE
-        return Counted((size,), batch_size * shards, batch_size, end, is_dealt=has_shares)
-    return Counted(
-        shard_sizes(size, shards), batch_size, batch_size, end, not order["stick_to_shard"]
-    )
+        return Counted((size,), batch_size * shards, batch_size, end, not sticks, has_shares)
+    return Counted(shard_sizes(size, shards), batch_size, batch_size, end, not sticks)
 
 
 class Epochs:
@@ -134,7 +137,8 @@ class Epochs:
             if not self._counted.is_dealt:
                 left -= shard * batch_size
             elif left < self._counted.stride:
-                left = shard_sizes(left, self._counted.stride // batch_size)[shard]
+                shares = shard_sizes(left, self._counted.stride // batch_size)
+                left = shares[(shard + self._turn) % len(shares)]
         else:
             left = self._sizes()[shard] - self._taken[shard]
         return max(0, min(left, batch_size))
@@ -210,11 +214,15 @@ class Epochs:
             )
         self._number, self._carry, self._taken = number, carry, taken
 
+    @property
+    def _turn(self) -> int:
+        """By how many shards the numbers of samples have moved on."""
+        return self._number if self._counted.rotates else 0
+
     def _sizes(self) -> list[int]:
         """The samples of each shard in this epoch."""
         sizes = self._counted.sizes
-        turn = self._number if self._counted.rotates else 0
-        return [sizes[(s + turn) % len(sizes)] for s in range(len(sizes))]
+        return [sizes[(s + self._turn) % len(sizes)] for s in range(len(sizes))]
 
     def _steps_after(self, taken: list[int]) -> int:
         stride, sizes = self._counted.stride, self._sizes()

@@ -26,6 +26,7 @@ class Facts(NamedTuple):
     shard_id: int
     batch_size: int
     cursor: int
+    sticks: bool
 
 
 def facts_of(pipe: Pipeline, reader: str) -> Facts:
@@ -41,6 +42,7 @@ def facts_of(pipe: Pipeline, reader: str) -> Facts:
         meta["shard_id"],
         pipe.max_batch_size or 0,
         orders[reader]["cursor"],
+        meta["stick_to_shard"],
     )
 
 
@@ -169,6 +171,7 @@ def _differences(a: Facts, b: Facts) -> list[tuple[str, Any, Any]]:
         ("num_shards", a.num_shards, b.num_shards),
         ("batch_size", a.batch_size, b.batch_size),
         ("position (cursor)", a.cursor, b.cursor),
+        ("stick_to_shard", a.sticks, b.sticks),
     ]
     return [pair for pair in pairs if pair[1] != pair[2]]
 

@@ -9,9 +9,11 @@ from operator import attrgetter
 from typing import Any, ClassVar, NoReturn
 
 from stoker._describe import old_spellings
+from stoker._describe.python_arguments import FIRSTS
 from stoker._describe.registry import Operator, operators
 from stoker._graph.functions import Result
 from stoker._messages import Place, did_you_mean, user_line
+from stoker.errors import GraphError, GraphTypeError
 
 # Words that names of classes spell with more than one capital.
 _WORDS = {
@@ -68,10 +70,13 @@ class OperatorObject:
         firsts = self._firsts()
         if len(first) > len(firsts):
             takes = ", ".join(firsts) or "none; inputs are given to the call"
-            self._refuse(f"takes {len(firsts)} arguments by position ({takes}), got {len(first)}")
+            self._refuse(
+                f"takes {len(firsts)} arguments by position ({takes}), got {len(first)}",
+                GraphTypeError,
+            )
         by_position = dict(zip(firsts, first, strict=False))
         for name in by_position.keys() & arguments.keys():
-            self._refuse(f"argument '{name}' is given twice")
+            self._refuse(f"argument '{name}' is given twice", GraphTypeError)
         given = {**by_position, **arguments}
         self._arguments = {k: v for k, v in given.items() if v is not None}
         known = self._known()
@@ -96,14 +101,12 @@ class OperatorObject:
         given = ", ".join(f"{k}={v!r}" for k, v in self._arguments.items())
         return f"{type(self).__name__}({given})"
 
-    def _refuse(self, problem: str) -> NoReturn:
-        Place(self._operator["name"], None, user_line()).refuse(problem)
+    def _refuse(self, problem: str, kind: type[GraphError] = GraphError) -> NoReturn:
+        Place(self._operator["name"], None, user_line()).refuse(problem, kind)
 
     @classmethod
     def _firsts(cls) -> list[str]:
-        from stoker._describe.signatures import parameters
-
-        return [p.name for p in parameters(cls._operator) if p.is_first]
+        return list(FIRSTS.get(cls._operator["name"], ()))
 
     @classmethod
     def _known(cls) -> list[str]:

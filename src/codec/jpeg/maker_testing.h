@@ -32,6 +32,7 @@ struct JpegKind {
   int orientation = 0;  // as in EXIF; 0: no EXIF
   bool little_endian = true;
   unsigned seed = 1;
+  std::vector<jpeg_scan_info> scans = {};  // if there are any, instead of those above
 
   std::string str() const {
     std::string s = std::to_string(width) + "x" + std::to_string(height) + " stored as " +
@@ -41,7 +42,7 @@ struct JpegKind {
     return s + (progressive ? " progressive" : "") + (arithmetic ? " arithmetic" : "") +
            (separate_scans ? " separate scans" : "") + " restart " +
            std::to_string(restart_interval) + " quality " + std::to_string(quality) + " seed " +
-           std::to_string(seed);
+           std::to_string(seed) + " scans " + std::to_string(scans.size());
   }
 };
 
@@ -80,7 +81,7 @@ inline int channels_of(J_COLOR_SPACE s) {
 }
 
 inline std::vector<jpeg_scan_info> script(const JpegKind& kind, int components) {
-  std::vector<jpeg_scan_info> scans;
+  std::vector<jpeg_scan_info> scans = kind.scans;
   auto one = [](int c, int ss, int se, int ah, int al) {
     return jpeg_scan_info{1, {c, 0, 0, 0}, ss, se, ah, al};
   };

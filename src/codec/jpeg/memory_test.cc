@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "codec/jpeg/maker_testing.h"
+#include "codec/plain_jpeg/decoder.h"
 #include "codec/testing.h"
 
 namespace stoker {
@@ -43,7 +44,14 @@ size_t coefficients(const test::JpegKind& k) {
   return blocks * 128;
 }
 
-TEST(JpegMemory, HoldsTheCoefficientsOfPicturesInSeveralPasses) {
+// Progressive files that our own decoder would take are given to libjpeg too.
+class JpegMemory : public ::testing::Test {
+ protected:
+  void SetUp() override { leave_plain_jpeg_to_libjpeg(true); }
+  void TearDown() override { leave_plain_jpeg_to_libjpeg(false); }
+};
+
+TEST_F(JpegMemory, HoldsTheCoefficientsOfPicturesInSeveralPasses) {
   for (const auto& sampling : {test::Sampling{}, test::k420, k411})
     for (const J_COLOR_SPACE stored : {JCS_YCbCr, JCS_GRAYSCALE, JCS_CMYK}) {
       test::JpegKind kind{.width = 803, .height = 601, .stored = stored};
@@ -63,7 +71,7 @@ TEST(JpegMemory, HoldsTheCoefficientsOfPicturesInSeveralPasses) {
     }
 }
 
-TEST(JpegMemory, WhatScratchMemoryThrowsPassesThroughLibjpeg) {
+TEST_F(JpegMemory, WhatScratchMemoryThrowsPassesThroughLibjpeg) {
   const test::JpegKind kind{
       .width = 800, .height = 600, .sampling = test::k420, .progressive = true};
   const File f = make_jpeg(kind);

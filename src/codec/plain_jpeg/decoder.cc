@@ -12,6 +12,7 @@
 #include "codec/plain_jpeg/entropy_indexes.h"
 #include "codec/plain_jpeg/frame.h"
 #include "codec/plain_jpeg/lane_rows.h"
+#include "codec/plain_jpeg/progressive_rows.h"
 #include "codec/plain_jpeg/rows.h"
 #include "codec/plain_jpeg/scan_reader.h"
 #include "kernels/jpeg/idct.h"
@@ -71,9 +72,10 @@ bool build(Table*& table, const jpeg::HuffmanCode& code, Arena& scratch) {
 
 class PlainDecoder {
  public:
-  // `index`: of the file, or null.
+  // `index`: of the file, or null. `scans`: of a progressive file, or none.
   PlainDecoder(const EncodedImage& image, const PlainFrame& frame, const View& out,
-               int64_t judged_rows, EntropyIndex* index, Arena& scratch)
+               int64_t judged_rows, EntropyIndex* index, Arena& scratch,
+               std::span<const ProgressiveScan> scans = {})
       : f_(frame),
         is_ycbcr_(image.info.is_ycbcr),
         plan_(plan_color(stored_color(), image.options.output_type)),
@@ -87,20 +89,27 @@ class PlainDecoder {
         known_rows_(index ? index->rows_read() : 0),
         scan_(image.bytes, frame, scratch),
         writer_(out, plan_.convert, channels(), scratch) {
-    const int64_t end = std::max(rows_.end, judged_);
-    const bool has_lanes = !index_ && LaneRows::can_read(f_, end);
-    if (has_lanes) columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
+    const bool is_progressive = !scans.empty();
+    if (!is_progressive) in_lanes_ = find_lanes();
+    if (in_lanes_.rows() > 0 || is_progressive)
+      columns_.begin -= columns_.begin % jpeg::kBlocksInGroup;  // whole groups
     make_planes(scratch);
+    if (is_progressive) {
+      progressive_.emplace(image.bytes, f_, scans, end_row(), scratch);
+      return;
+    }
     make_mcus(scratch);
-    if (has_lanes) lanes_.emplace(image.bytes, f_, skipped_, end, scratch);
+    if (in_lanes_.rows() > 0) lanes_.emplace(image.bytes, f_, skipped_, in_lanes_, index_, scratch);
   }
 
   bool decode() {
-    if (lanes_) return decode_in_lanes();
-    // What the index knows to be undamaged is not read only to be judged.
-    const int64_t end = std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0);
+    if (progressive_) return decode_progressive();
     scan_.start({.offset = f_.data});
-    for (int64_t row = first_row(); row < end; ++row) {
+    for (int64_t row = first_row(); row < end_row(); ++row) {
+      if (row >= in_lanes_.row && row < in_lanes_.end_row) {
+        if (!decode_row_in_lanes(row)) return false;
+        continue;
+      }
       if (row >= rows_.begin && row < rows_.end) {
         if (!decode_row(row)) return false;
       } else if (row >= known_rows_) {
@@ -110,6 +119,7 @@ class PlainDecoder {
       if (!has_usual_predictors()) return false;
     }
     if (!judges_all_ || (index_ && index_->is_whole())) return true;
+    if (lanes_ && !index_) return lanes_->is_at_end();
     if (!scan_.is_at_end()) return false;
     if (index_ && index_->has_all_places()) index_->set_whole();
     return true;
@@ -140,10 +150,16 @@ class PlainDecoder {
   void make_planes(Arena& scratch);
   void make_mcus(Arena& scratch);
   int64_t first_row() const;
+  // What the index knows to be undamaged is not read only to be judged.
+  int64_t end_row() const { return std::max(rows_.end, judged_ > known_rows_ ? judged_ : 0); }
   void pass_to(int64_t row, int64_t column);
   bool read(const jpeg::Mcu& mcu, int64_t row, Range columns, int64_t first);
   bool meet(int64_t row, int64_t column);
-  bool decode_in_lanes();
+  McuArea find_lanes() const;
+  bool decode_row_in_lanes(int64_t row);
+  bool decode_progressive();
+  template <class Groups>
+  bool show_row(int64_t row, const Groups& groups_of);
   void keep_last_samples();
   bool decode_row(int64_t row);
   bool read_rest(int64_t row);
@@ -164,7 +180,9 @@ class PlainDecoder {
   const int64_t known_rows_;  // of MCUs: the index knew from the beginning that they are undamaged
   bool has_wrong_index_ = false;
   ScanReader scan_;
+  McuArea in_lanes_;  // rows that lanes read; perhaps none
   std::optional<LaneRows> lanes_;
+  std::optional<ProgressiveRows> progressive_;
   RowWriter writer_;
   Plane planes_[3];
   int16_t* coefficients_ = nullptr;  // of all planes
@@ -205,8 +223,9 @@ void PlainDecoder::make_planes(Arena& scratch) {
 }
 
 void PlainDecoder::make_mcus(Arena& scratch) {
-  const bool skips = columns_.size() < f_.mcus_across() || rows_.begin > 0 || rows_.end < judged_ ||
-                     !needs(f_.count - 1);
+  const bool all_in_lanes = in_lanes_.row <= first_row() && in_lanes_.end_row >= end_row();
+  const bool skips = !all_in_lanes && (columns_.size() < f_.mcus_across() || rows_.begin > 0 ||
+                                       rows_.end < judged_ || !needs(f_.count - 1));
   jpeg::DcTable* dc[4] = {};
   jpeg::AcTable* ac[4] = {};
   for (int c = 0; c < f_.count; ++c) {
@@ -270,26 +289,61 @@ bool PlainDecoder::meet(int64_t row, int64_t column) {
   return true;
 }
 
-// Reads all rows that are needed, many of them at once.
-bool PlainDecoder::decode_in_lanes() {
-  for (int64_t row = 0; row < std::max(rows_.end, judged_); ++row) {
-    const bool is_shown = row >= rows_.begin && row < rows_.end;
-    if (!lanes_->read_next(is_shown ? columns_.end : 0)) return false;
-    if (!is_shown) continue;
-    keep_last_samples();
-    for (int c = 0; c < f_.count; ++c) {
-      if (!needs(c)) continue;
-      const Plane& p = planes_[c];
-      const PlainFrame::Component& of = f_.components[c];
-      for (int r = 0; r < of.down; ++r)
-        if (!jpeg::inverse_transform(lanes_->blocks(c, r) + columns_.begin * of.across * 64,
-                                     groups(columns_.size() * of.across), of.quanta.data(),
-                                     p.samples + (8 * r + 1) * p.stride, p.stride))
-          return false;
-    }
-    write_rows(row);
+// The rows to be read many at once, with the columns that are read of them.
+McuArea PlainDecoder::find_lanes() const {
+  const McuArea all{0, std::max(rows_.end, judged_), 0, f_.mcus_across()};
+  if (!index_) return LaneRows::can_read(f_, all.end_row) ? all : McuArea{};
+  if (columns_.size() == 0) return {};
+  McuArea area{rows_.begin, std::min(rows_.end, known_rows_), columns_.begin, columns_.end};
+  area = LaneRows::widened(*index_, area);
+  // Otherwise the first row is read as without lanes, to its next place.
+  if (area.rows() > 0 && !LaneRows::proves(f_, *index_, area)) ++area.row;
+  return LaneRows::can_read(f_, *index_, area) ? area : McuArea{};
+}
+
+bool PlainDecoder::decode_row_in_lanes(int64_t row) {
+  const bool is_shown = row >= rows_.begin && row < rows_.end;
+  const int64_t skipped = columns_.begin - in_lanes_.column;
+  if (!lanes_->read_next(is_shown ? skipped + columns_.size() : 0)) {
+    has_wrong_index_ = index_ != nullptr;
+    return false;
   }
-  return !judges_all_ || lanes_->is_at_end();
+  return !is_shown || show_row(row, [&](int component, int row_of_blocks) {
+    return lanes_->blocks(component, row_of_blocks) +
+           skipped * f_.components[component].across * 64;
+  });
+}
+
+bool PlainDecoder::decode_progressive() {
+  for (int64_t row = 0; row < end_row(); ++row) {
+    const bool is_shown = row >= rows_.begin && row < rows_.end;
+    if (!progressive_->read_next(is_shown ? columns_.end : 0)) return false;
+    if (is_shown && !show_row(row, [&](int component, int row_of_blocks) {
+          const int64_t across = f_.components[component].across;
+          return progressive_->groups(component, row_of_blocks, groups(columns_.begin * across),
+                                      groups(columns_.size() * across));
+        }))
+      return false;
+  }
+  return !judges_all_ || progressive_->is_at_end();
+}
+
+// Makes pixels of a row of MCUs that was read as a whole. groups_of(component, row of blocks) are
+// its groups of blocks, from the first column on.
+template <class Groups>
+bool PlainDecoder::show_row(int64_t row, const Groups& groups_of) {
+  keep_last_samples();
+  for (int c = 0; c < f_.count; ++c) {
+    if (!needs(c)) continue;
+    const Plane& p = planes_[c];
+    const PlainFrame::Component& of = f_.components[c];
+    for (int r = 0; r < of.down; ++r)
+      if (!jpeg::inverse_transform(groups_of(c, r), groups(columns_.size() * of.across),
+                                   of.quanta.data(), p.samples + (8 * r + 1) * p.stride, p.stride))
+        return false;
+  }
+  write_rows(row);
+  return true;
 }
 
 void PlainDecoder::keep_last_samples() {
@@ -312,12 +366,16 @@ bool PlainDecoder::decode_row(int64_t row) {
 
 // Reads what is right of the window, where that is needed.
 bool PlainDecoder::read_rest(int64_t row) {
+  const int64_t all = f_.mcus_across();
+  if (row >= known_rows_) {
+    const bool is_last = row + 1 == rows_.end && row >= judged_;
+    return is_last || read(skipped_, row, {columns_.end, all}, 0);
+  }
+  if (row > rows_.begin) return true;
   // The first row tells whether the index is right.
-  const bool is_proof = row < known_rows_ && row == rows_.begin;
-  const bool is_last = row + 1 == rows_.end && row >= judged_;
-  if (!is_proof && (is_last || row < known_rows_)) return true;
-  if (!read(skipped_, row, {columns_.end, f_.mcus_across()}, 0)) return false;
-  return !is_proof || row + 1 == f_.mcus_down() || meet(row + 1, 0);
+  const int64_t end = index_->column_behind(columns_.end - 1);
+  if (!read(skipped_, row, {columns_.end, end}, 0)) return false;
+  return end < all ? meet(row, end) : row + 1 == f_.mcus_down() || meet(row + 1, 0);
 }
 
 // MCUs by their places in the window.
@@ -392,15 +450,25 @@ std::optional<EntropyIndex> find_index(EntropyIndexes& indexes, EncodedSpan file
   return EntropyIndex::can_hold(key) ? indexes.find(key, frame) : std::nullopt;
 }
 
+bool has_size_of(const PlainFrame& frame, const EncodedImage& image) {
+  return frame.height == image.info.stored_height && frame.width == image.info.stored_width;
+}
+
+bool decode_progressive(const EncodedImage& image, const View& stored, int64_t judged_rows,
+                        Arena& scratch) {
+  const std::optional<ProgressiveFrame> p = read_progressive_frame(image.bytes);
+  return p && has_size_of(p->frame, image) &&
+         PlainDecoder(image, p->frame, stored, judged_rows, nullptr, scratch, p->scans).decode();
+}
+
 }  // namespace
 
 bool decode_plain_jpeg(const EncodedImage& image, const View& stored, int64_t judged_rows,
                        Arena& scratch) {
   if (image.jpeg.use_fast_idct || leaves_all.load(std::memory_order_relaxed)) return false;
+  if (image.info.is_progressive) return decode_progressive(image, stored, judged_rows, scratch);
   const std::optional<PlainFrame> frame = read_plain_frame(image.bytes);
-  if (!frame || frame->height != image.info.stored_height ||
-      frame->width != image.info.stored_width)
-    return false;
+  if (!frame || !has_size_of(*frame, image)) return false;
   std::optional<EntropyIndex> index;
   // Whole pictures have no use of an index, and may never need one.
   const bool is_part = stored.shape[0] < frame->height || stored.shape[1] < frame->width;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our own decoder of JPEG, for undamaged plain files: Note [Plain files] of frame.h.
+// Our own decoder of JPEG, for undamaged plain and progressive files: Note [Plain files] of frame.h
+// and Note [Progressive files] of progressive_frame.h.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,7 @@ namespace stoker {
 
 // Fills a view in stored coordinates with the pixels that libjpeg-turbo would give, and judges so
 // many rows from the top. Returns false where the file, or what is read of it, is not an undamaged
-// plain file; then the view holds anything. Throws what `scratch` throws.
+// file of these kinds; then the view holds anything. Throws what `scratch` throws.
 // Begins at a place of the file's index, if image.jpeg.indexes has it, and adds to it what was
 // found out.
 [[nodiscard]] bool decode_plain_jpeg(const EncodedImage& image, const View& stored,

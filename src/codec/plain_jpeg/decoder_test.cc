@@ -90,8 +90,9 @@ TEST(PlainJpeg, EveryPictureIsOurs) {
 
 TEST(PlainJpeg, OtherKindsAreLeftToLibjpeg) {
   const JpegKind kinds[] = {
-      {.progressive = true}, {.arithmetic = true}, {.separate_scans = true},
-      {.stored = JCS_CMYK},  {.stored = JCS_YCCK},
+      {.arithmetic = true},     {.progressive = true, .arithmetic = true},
+      {.separate_scans = true}, {.stored = JCS_CMYK},
+      {.stored = JCS_YCCK},
   };
   for (const JpegKind& kind : kinds) {
     const File f = make_jpeg(kind);

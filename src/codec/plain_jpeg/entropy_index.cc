@@ -47,6 +47,19 @@ ScanPlace EntropyIndex::place(int64_t number) const {
   return p;
 }
 
+EntropyIndex EntropyIndex::thinned(int every) const {
+  EntropyIndex thin;
+  thin.key_ = key_;
+  thin.components_ = components_;
+  thin.every_ = thinned(every_, every);
+  thin.across_ = across_;
+  thin.down_ = down_;
+  thin.is_whole_ = is_whole_;
+  for (int64_t i = 0; i < count(); ++i)
+    if (const ScanPlace p = place(i); thin.has_place(p.mcu % across_)) thin.add(p);
+  return thin;
+}
+
 bool EntropyIndex::add(const ScanPlace& place) {
   for (const int32_t v : place.predictors)
     if (v != static_cast<int16_t>(v)) return false;

@@ -62,6 +62,17 @@ class EntropyIndex {
   // All of the file is known to be undamaged: it ends behind its last MCU, as it should.
   bool is_whole() const { return is_whole_; }
 
+  // How far it reaches: the number of the MCU of its last place; -1: nowhere.
+  int64_t last_mcu() const { return count() ? place(count() - 1).mcu : -1; }
+
+  // The same with fewer places: at least `every` MCUs apart, or, where these are not among its own,
+  // for each row alone, as with 0.
+  EntropyIndex thinned(int every) const;
+  // What becomes of an `every` so.
+  static int thinned(int own, int every) {
+    return own >= every && every > 0 ? own : own > 0 && every % own == 0 ? every : 0;
+  }
+
   // Adds the place with the number count(). False if it cannot be kept; then nothing is added.
   bool add(const ScanPlace& place);
   // Requires: has_all_places(), and the file was read to its end.

@@ -7,20 +7,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <thread>
 
-#include "codec/orientation.h"
-#include "codec/plain_jpeg/decoder.h"
-#include "codec/plain_jpeg/entropy_indexes.h"
-#include "codec/plain_jpeg/outcome_testing.h"
+#include "codec/plain_jpeg/index_testing.h"
 #include "codec/plain_jpeg/plain_testing.h"
 
 namespace stoker {
 namespace {
 
+using test::built;
 using test::by_libjpeg;
 using test::File;
+using test::is_ours;
 using test::JpegKind;
 using test::k420;
 using test::make_jpeg;
@@ -28,46 +28,11 @@ using test::Outcome;
 using test::plain_kind;
 using test::random_options;
 using test::random_window;
+using test::with;
+using test::with_changed_place;
 
 constexpr size_t kRoom = size_t{1} << 20;
 constexpr int kEvery[] = {0, 1, 3, 8, 16};
-
-std::optional<EntropyIndex> built(const File& f, int every = 0) {
-  Arena scratch;
-  return build_entropy_index(f, every, scratch);
-}
-
-// As Outcome, with what the indexes know.
-Outcome with(EntropyIndexes& indexes, const File& f, const Window& made, const Window& judged,
-             const DecodeOptions& o = {}) {
-  File out(static_cast<size_t>(made.shape().volume()));
-  Arena scratch;
-  try {
-    EncodedImage image = peek(f, o);
-    image.jpeg.indexes = &indexes;
-    const View view = View::window(out.data(), DType::kUint8, made, image.type().shape, "HWC");
-    image.codec->decode(image, view, judged, scratch);
-  } catch (const SampleError& e) {
-    return {.error = e.what(), .offset = e.offset};
-  }
-  Window inner = judged;
-  for (int a = 0; a < 3; ++a) inner.begin[a] -= made.begin[a], inner.end[a] -= made.begin[a];
-  return {.pixels = test::crop(out, made.shape(), inner)};
-}
-Outcome with(EntropyIndexes& indexes, const File& f, const Window& w) {
-  return with(indexes, f, w, w);
-}
-
-// Whether our own decoder decodes the window by itself.
-bool is_ours(EntropyIndexes& indexes, const File& f, const DecodeOptions& o, const Window& w) {
-  EncodedImage image = peek(f, o);
-  image.jpeg.indexes = &indexes;
-  File out(static_cast<size_t>(w.shape().volume()));
-  const View view = View::window(out.data(), DType::kUint8, w, image.type().shape, "HWC");
-  const StoredPart part(image, view, w);
-  Arena scratch;
-  return decode_plain_jpeg(image, part.out, part.judged_rows, scratch);
-}
 
 // A photograph-like file of several loads, its lower right corner, and an index of it.
 struct Sample {
@@ -219,16 +184,6 @@ TEST(EntropyIndex, OfAnotherFileIsNotUsed) {
   EXPECT_EQ(indexes.statistics().misses, 1);
 }
 
-// Its places are changed and its checksum made right again, as by a fault of ours in memory.
-EntropyIndex with_changed_place(const EntropyIndex& index, int64_t place, uint8_t change) {
-  std::vector<uint8_t> bytes = index.saved();
-  const size_t places = bytes.size() - 8 - 10 * static_cast<size_t>(index.count());
-  bytes[places + 10 * static_cast<size_t>(place)] ^= change;
-  const uint64_t hash = hash_of_file(std::span(bytes).first(bytes.size() - 8));
-  for (size_t i = 0; i < 8; ++i) bytes[bytes.size() - 8 + i] = static_cast<uint8_t>(hash >> 8 * i);
-  return EntropyIndex::of_saved(bytes);
-}
-
 TEST(EntropyIndex, WrongPlacesAreNoticed) {
   const Sample s;
   const EntropyIndex index = built(s.file).value();
@@ -331,6 +286,67 @@ TEST(EntropyIndexes, KeepWhatFitsIntoTheBudget) {
   EXPECT_LE(s.bytes, s.budget);
   EXPECT_EQ(s.hits, 2 * 7);
   EXPECT_EQ(s.misses, 20 + 2 * 13);
+}
+
+TEST(EntropyIndex, ThinnedIsTheOneWithFewerPlaces) {
+  const Sample s(5);
+  for (const auto [own, every, got] : std::initializer_list<std::array<int, 3>>{
+           {1, 8, 8}, {8, 16, 16}, {8, 8, 8}, {8, 0, 0}, {3, 16, 0}, {16, 8, 16}, {0, 8, 0}})
+    EXPECT_EQ(built(s.file, own)->thinned(every).saved(), built(s.file, got)->saved())
+        << own << " to " << every;
+  // One that does not reach down to the end.
+  EntropyIndexes fine(kRoom, 8), coarse(kRoom, 16);
+  const Window upper{{70, 60, 0}, {120, 90, 3}};
+  (void)with(fine, s.file, upper), (void)with(coarse, s.file, upper);
+  const PlainFrame frame = read_plain_frame(s.file).value();
+  const FileKey key = FileKey::of(s.file);
+  EXPECT_FALSE(fine.find(key, frame)->is_whole());
+  EXPECT_EQ(fine.find(key, frame)->thinned(16).saved(), coarse.find(key, frame)->saved());
+}
+
+// Places for all files go before more places for some.
+TEST(EntropyIndexes, AreThinnedWhereTheyFindNoRoom) {
+  std::vector<File> files;
+  for (unsigned seed = 0; seed < 20; ++seed) files.push_back(Sample(seed).file);
+  const Window corner = Sample().corner;
+  const auto room_for = [&](int every) {
+    EntropyIndexes all(kRoom, every);
+    for (const File& f : files) all.keep(built(f, every).value());
+    return all.statistics().bytes;
+  };
+  for (const int every : {8, 16, 0}) {
+    const int64_t room = room_for(every);
+    EntropyIndexes indexes(static_cast<size_t>(room), 8);
+    for (int epoch = 0; epoch < 2; ++epoch)
+      for (const File& f : files)
+        ASSERT_TRUE(with(indexes, f, corner) == by_libjpeg(f, corner, corner));
+    const EntropyIndexes::Statistics s = indexes.statistics();
+    EXPECT_EQ(s.every, every);
+    EXPECT_EQ(s.files, 20);
+    EXPECT_LE(s.bytes, room);
+    EXPECT_EQ(s.hits, 20);
+    // So are those of a file.
+    EntropyIndexes fine(kRoom, 8), loaded(static_cast<size_t>(room), 8);
+    for (const File& f : files) fine.keep(built(f, 8).value());
+    loaded.add_saved(fine.saved());
+    EXPECT_EQ(loaded.statistics().every, every);
+    EXPECT_EQ(loaded.statistics().files, 20);
+  }
+}
+
+// A thread may keep what it found out before others thinned all.
+TEST(EntropyIndexes, WhatComesLateIsThinnedAsWell) {
+  const Sample a(1), b(2);
+  EntropyIndexes indexes(kRoom, 8);
+  indexes.keep(built(a.file, 8).value());
+  EXPECT_TRUE(indexes.thin());
+  indexes.keep(built(b.file, 8).value());
+  EntropyIndexes want(kRoom, 16);
+  want.keep(built(a.file, 16).value()), want.keep(built(b.file, 16).value());
+  EXPECT_EQ(indexes.saved(), want.saved());
+  EXPECT_TRUE(indexes.thin());
+  EXPECT_FALSE(indexes.thin());
+  EXPECT_EQ(indexes.statistics().every, 0);
 }
 
 TEST(EntropyIndexes, SavedAreTheSame) {

@@ -19,6 +19,8 @@ constexpr std::string_view kMagicOfAll = "stoker jpeg indexes\n\x01";
 constexpr ForeignBytes::Words kWordsOfAll = {"the file of JPEG indexes is damaged"};
 // What a map takes for an entry beside the index.
 constexpr size_t kEntry = 96;
+// To what all are thinned, before only each row has a place.
+constexpr int kThinned = 16;
 
 }  // namespace
 
@@ -26,6 +28,7 @@ size_t EntropyIndexes::cost(const EntropyIndex& index) { return index.memory() +
 
 std::optional<EntropyIndex> EntropyIndexes::find(const FileKey& key, const PlainFrame& frame) {
   Kept found;
+  int every;
   {
     MutexLock lock(mutex_);
     if (const auto at = kept_.find(key); at != kept_.end()) found = at->second;
@@ -33,8 +36,9 @@ std::optional<EntropyIndex> EntropyIndexes::find(const FileKey& key, const Plain
     ++(is_hit ? counted_.hits : counted_.misses);
     if (!is_hit && is_full_) return std::nullopt;
     if (!is_hit) found = nullptr;
+    every = every_;
   }
-  return found ? *found : EntropyIndex(key, frame, every_);
+  return found ? *found : EntropyIndex(key, frame, every);
 }
 
 void EntropyIndexes::keep(EntropyIndex index) {
@@ -45,15 +49,39 @@ void EntropyIndexes::keep(EntropyIndex index) {
 void EntropyIndexes::keep_one(EntropyIndex index) {
   const FileKey key = index.key();
   const auto at = kept_.find(key);
-  const size_t before = at == kept_.end() ? 0 : cost(*at->second), now = cost(index);
   // Another thread may have read more of the same file.
-  if (before && at->second->count() >= index.count() && !index.is_whole()) return;
-  if (bytes_ - before + now > budget_) {
+  if (at != kept_.end() && at->second->last_mcu() >= index.last_mcu() && !index.is_whole()) return;
+  const auto fits = [&]() STOKER_REQUIRES(mutex_) {
+    const size_t before = at == kept_.end() ? 0 : cost(*at->second);
+    return bytes_ - before + cost(index) <= budget_;
+  };
+  if (finest_ != 1) index = index.thinned(finest_);
+  while (!fits() && thin_all()) index = index.thinned(finest_);
+  if (!fits()) {
     is_full_ = true;
     return;
   }
+  if (at != kept_.end()) bytes_ -= cost(*at->second);
+  bytes_ += cost(index);
   kept_[key] = std::make_shared<const EntropyIndex>(std::move(index));
-  bytes_ += now - before;
+}
+
+bool EntropyIndexes::thin() {
+  MutexLock lock(mutex_);
+  return thin_all();
+}
+
+bool EntropyIndexes::thin_all() {
+  if (finest_ == 0) return false;
+  finest_ = finest_ < kThinned ? kThinned : 0;
+  every_ = EntropyIndex::thinned(every_, finest_);
+  bytes_ = 0;
+  for (auto& [key, index] : kept_) {
+    if (EntropyIndex::thinned(index->every(), finest_) != index->every())
+      index = std::make_shared<const EntropyIndex>(index->thinned(finest_));
+    bytes_ += cost(*index);
+  }
+  return true;
 }
 
 void EntropyIndexes::drop(const FileKey& key) {
@@ -71,6 +99,7 @@ EntropyIndexes::Statistics EntropyIndexes::statistics() const {
   s.files = static_cast<int64_t>(kept_.size());
   s.bytes = static_cast<int64_t>(bytes_);
   s.budget = static_cast<int64_t>(budget_);
+  s.every = every_;
   return s;
 }
 

@@ -16,14 +16,20 @@
 
 namespace stoker {
 
-// Keeps them in memory, up to a number of bytes. What is kept is never dropped for another: epochs
-// go over all files alike, so the newest is no more wanted than the oldest.
+// Keeps them in memory, up to a number of bytes. Whenever one finds no room, all are thinned, to
+// places for every 16 MCUs and then for each row: places for all files before more places for some.
+// What is kept is never dropped for another: epochs go over all files alike, so the newest is no
+// more wanted than the oldest.
 class EntropyIndexes {
  public:
+  // What pipelines begin with.
+  static constexpr int kEvery = 8;
+
   struct Statistics {
     int64_t hits = 0, misses = 0;  // pictures that were decoded with an index and without
     int64_t wrong = 0;  // indexes that a decoder found to be wrong
     int64_t files = 0, bytes = 0, budget = 0;  // what is kept
+    int every = 0;  // as for EntropyIndex, of what will be kept
   };
 
   // `every`: as for EntropyIndex, for files of which nothing is known yet.
@@ -33,8 +39,11 @@ class EntropyIndexes {
   // more can be kept. Requires: EntropyIndex::can_hold(key).
   std::optional<EntropyIndex> find(const FileKey& key, const PlainFrame& frame)
       STOKER_EXCLUDES(mutex_);
-  // Keeps an index in the place of what is known of its file, if there is room for it.
+  // Keeps an index in the place of what is known of its file, if there is room for it, perhaps
+  // thinned.
   void keep(EntropyIndex index) STOKER_EXCLUDES(mutex_);
+  // Thins all that are kept and will be. Returns false if they cannot be thinned any more.
+  bool thin() STOKER_EXCLUDES(mutex_);
   // An index turned out to be wrong.
   void drop(const FileKey& key) STOKER_EXCLUDES(mutex_);
   Statistics statistics() const STOKER_EXCLUDES(mutex_);
@@ -49,10 +58,12 @@ class EntropyIndexes {
   using Kept = std::shared_ptr<const EntropyIndex>;
   static size_t cost(const EntropyIndex& index);
   void keep_one(EntropyIndex index) STOKER_REQUIRES(mutex_);
+  bool thin_all() STOKER_REQUIRES(mutex_);
 
   const size_t budget_;
-  const int every_;
   mutable Mutex mutex_;
+  int every_ STOKER_GUARDED_BY(mutex_);
+  int finest_ STOKER_GUARDED_BY(mutex_) = 1;  // all are thinned to this
   std::map<FileKey, Kept> kept_ STOKER_GUARDED_BY(mutex_);
   size_t bytes_ STOKER_GUARDED_BY(mutex_) = 0;
   bool is_full_ STOKER_GUARDED_BY(mutex_) = false;

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "codec/jpeg/maker_testing.h"
-#include "codec/plain_jpeg/outcome_testing.h"
+#include "codec/plain_jpeg/index_testing.h"
 #include "codec/plain_jpeg/plain_testing.h"
 #include "codec/testing.h"
 
@@ -19,6 +19,7 @@ namespace {
 
 using test::by_libjpeg;
 using test::File;
+using test::has_lanes;
 using test::is_ours;
 using test::JpegKind;
 using test::make_jpeg;
@@ -40,22 +41,13 @@ JpegKind kind_with_rows(std::mt19937& random, unsigned seed) {
   return kind;
 }
 
-// Whether this CPU has lanes.
-bool has_lanes() {
-  jpeg::Mcu mcu{.count = 1};
-  int16_t row;
-  mcu.blocks[0].row = &row;
-  mcu.blocks[0].across = 1;
-  return jpeg::can_use_lanes(mcu);
-}
-
 TEST(LaneRows, ReadFilesWithAMarkerBehindEachRow) {
   JpegKind kind{.width = 50, .height = 16 * 8, .sampling = test::k420, .restart_interval = 4};
   const auto can_read = [&](int64_t rows) {
     return LaneRows::can_read(read_plain_frame(make_jpeg(kind)).value(), rows);
   };
-  EXPECT_EQ(can_read(8), has_lanes());
-  EXPECT_FALSE(can_read(7)) << "few rows";
+  EXPECT_EQ(can_read(6), has_lanes());
+  EXPECT_FALSE(can_read(5)) << "few rows";
   kind.restart_interval = 8;
   EXPECT_FALSE(can_read(8)) << "a marker behind every second row";
   kind.restart_interval = 0;

@@ -7,8 +7,8 @@
 #include <optional>
 #include <random>
 
+#include "base/foreign_bytes.h"
 #include "codec/jpeg/maker_testing.h"
-#include "codec/plain_jpeg/frame.h"
 #include "codec/testing.h"
 
 namespace stoker::test {
@@ -57,7 +57,12 @@ inline DecodeOptions random_options(std::mt19937& random) {
   return o;
 }
 
-inline size_t data_begin(const File& f) { return read_plain_frame(f)->data; }
+// Where the data of the first scan begins.
+inline size_t data_begin(const File& f) {
+  const uint8_t sos[] = {0xFF, 0xDA};
+  const auto at = static_cast<size_t>(std::search(f.begin(), f.end(), sos, sos + 2) - f.begin());
+  return at + 2 + number_at<uint16_t>(f, at + 2, ByteOrder::kBig);
+}
 
 inline File mutated(std::mt19937& random, const File& f) {
   File g = f;

@@ -6,29 +6,27 @@
 #include <cstring>
 #include <limits>
 
-#include "codec/plain_jpeg/segments.h"
 #include "kernels/jpeg/unstuff.h"
 
 namespace stoker {
 namespace {
 
-// Large against an MCU, small against a cache.
-constexpr int64_t kLoaded = 32 << 10;
 // How far a reader may be behind the end of the data without having used what follows it.
 constexpr int64_t kAhead = 8;
 constexpr int64_t kZeros = jpeg::kMostBytesOfMcu + kAhead;
 // Of what is moved to the beginning of the buffer, the bits that a reader holds lie before it.
 constexpr int64_t kHeld = 8, kBeforeBuffer = 64;
-constexpr int64_t kBuffer =
-    kBeforeBuffer + jpeg::kMostBytesOfMcu + kLoaded + jpeg::kUnstuffSlack + kZeros;
+constexpr int64_t kAroundLoaded =
+    kBeforeBuffer + jpeg::kMostBytesOfMcu + jpeg::kUnstuffSlack + kZeros;
 
 }  // namespace
 
-ScanReader::ScanReader(std::span<const uint8_t> bytes, const PlainFrame& frame, Arena& scratch)
+ScanReader::ScanReader(std::span<const uint8_t> bytes, int64_t restart_interval, int64_t loaded,
+                       Arena& scratch)
     : bytes_(bytes),
-      interval_(frame.restart_interval ? frame.restart_interval
-                                       : std::numeric_limits<int64_t>::max()),
-      buffer_(scratch.array<uint8_t>(kBuffer) + kBeforeBuffer) {
+      loaded_(loaded),
+      interval_(restart_interval ? restart_interval : std::numeric_limits<int64_t>::max()),
+      buffer_(scratch.array<uint8_t>(static_cast<size_t>(loaded + kAroundLoaded)) + kBeforeBuffer) {
   std::memset(buffer_ - kHeld, 0, kHeld);
 }
 
@@ -85,30 +83,14 @@ void ScanReader::load() {
   std::memmove(buffer_ - kHeld, reader_.next - kHeld, static_cast<size_t>(kHeld + kept));
   reader_.next = buffer_;
   const jpeg::Unstuffed more = jpeg::unstuff(
-      bytes_.data() + at_, static_cast<int64_t>(bytes_.size() - at_), buffer_ + kept, kLoaded);
+      bytes_.data() + at_, static_cast<int64_t>(bytes_.size() - at_), buffer_ + kept, loaded_);
   at_ += static_cast<size_t>(more.read);
   uint8_t* const end = buffer_ + kept + more.written;
-  is_all_ = more.written < kLoaded;
+  is_all_ = more.written < loaded_;
   if (is_all_) std::memset(end, 0, kZeros);
   mark_ = end_ = end;
   mark_at_ = at_;
   limit_ = is_all_ ? end + kAhead : end - jpeg::kMostBytesOfMcu;
-}
-
-bool ScanReader::read(const jpeg::Mcu& mcu, int64_t begin, int64_t end) {
-  while (begin < end) {
-    if (left_of_interval_ == 0 && !pass_marker()) return false;
-    const int64_t want = begin + std::min(end - begin, left_of_interval_);
-    const jpeg::McusRead got = jpeg::read_mcus(mcu, begin, want, limit_, reader_);
-    if (!got.is_good || reader_.left(end_) < 0) return false;
-    left_of_interval_ -= got.end - begin;
-    mcu_ += got.end - begin;
-    begin = got.end;
-    if (begin == want) continue;
-    if (is_all_) return false;
-    load();
-  }
-  return true;
 }
 
 // Whether a marker follows without more than the bits that fill a byte.
@@ -134,7 +116,5 @@ bool ScanReader::pass_marker() {
   load_from(at_ + 1);
   return true;
 }
-
-bool ScanReader::is_at_end() { return leads_to_marker() && marker() == kEoi; }
 
 }  // namespace stoker

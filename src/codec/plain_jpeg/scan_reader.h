@@ -3,12 +3,14 @@
 //
 // The MCUs of a plain file, one behind the other: free of stuffing and of restart markers.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "codec/plain_jpeg/frame.h"
+#include "codec/plain_jpeg/segments.h"
 #include "kernels/jpeg/entropy.h"
 #include "memory/arena.h"
 
@@ -27,7 +29,11 @@ struct ScanPlace {
 class ScanReader {
  public:
   // Requires: bytes, frame and scratch outlive this, and scratch is not reset.
-  ScanReader(std::span<const uint8_t> bytes, const PlainFrame& frame, Arena& scratch);
+  ScanReader(std::span<const uint8_t> bytes, const PlainFrame& frame, Arena& scratch)
+      : ScanReader(bytes, frame.restart_interval, kLoaded, scratch) {}
+  // Loads `loaded` bytes at a time. `restart_interval` is in MCUs of the scan; 0: none.
+  ScanReader(std::span<const uint8_t> bytes, int64_t restart_interval, int64_t loaded,
+             Arena& scratch);
   // Goes to a place. Requires: it lies in the file.
   void start(const ScanPlace& place);
   int64_t mcu() const { return mcu_; }  // the number of the next one
@@ -37,11 +43,39 @@ class ScanReader {
   int32_t* predictor(int component) { return &predictors_[static_cast<size_t>(component)]; }
 
   // Reads MCUs of a row, as jpeg::read_mcus(). False at what undamaged plain files do not have.
-  [[nodiscard]] bool read(const jpeg::Mcu& mcu, int64_t begin, int64_t end);
-  // Whether the last MCU of the picture, which was read, is followed by the end of the file's data.
-  [[nodiscard]] bool is_at_end();
+  [[nodiscard]] bool read(const jpeg::Mcu& mcu, int64_t begin, int64_t end) {
+    return read_by(begin, end,
+                   [&](int64_t from, int64_t to, const uint8_t* limit, jpeg::BitReader& reader) {
+                     return jpeg::read_mcus(mcu, from, to, limit, reader);
+                   });
+  }
+  // The same by another function: read_some(begin, end, limit, reader).
+  template <class ReadSome>
+  [[nodiscard]] bool read_by(int64_t begin, int64_t end, const ReadSome& read_some) {
+    while (begin < end) {
+      if (left_of_interval_ == 0 && !pass_marker()) return false;
+      const int64_t want = begin + std::min(end - begin, left_of_interval_);
+      const jpeg::McusRead got = read_some(begin, want, limit_, reader_);
+      if (!got.is_good || reader_.left(end_) < 0) return false;
+      left_of_interval_ -= got.end - begin;
+      mcu_ += got.end - begin;
+      begin = got.end;
+      if (begin == want) continue;
+      if (is_all_) return false;
+      load();
+    }
+    return true;
+  }
+  // Whether the last MCU of the picture, which was read, is followed by the end of the file's data,
+  // or by another marker.
+  [[nodiscard]] bool is_at_end(uint8_t next = kEoi) {
+    return leads_to_marker() && marker() == next;
+  }
 
  private:
+  // Large against an MCU, small against a cache.
+  static constexpr int64_t kLoaded = 32 << 10;
+
   bool pass_marker();
   bool leads_to_marker();
   uint8_t marker() const;
@@ -50,6 +84,7 @@ class ScanReader {
   void load();
 
   std::span<const uint8_t> bytes_;
+  const int64_t loaded_;  // at a time
   int64_t interval_, left_of_interval_ = 0, mcu_ = 0;
   int next_restart_ = 0;  // its number, 0 to 7
   size_t at_ = 0;  // what was loaded ends here

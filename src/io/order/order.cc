@@ -35,17 +35,22 @@ void check_ranges(const OrderSpec& s) {
 
 // Note [Shares]
 // Where an epoch ends within a step, what is left of it is cut as contiguous shards cut all: of n
-// positions, shard s gets [s n / S, (s + 1) n / S). Its batch is completed from the next epoch, or
-// by repeating its last sample. So the first epoch of a shard is as long as its contiguous part
-// would be, and at the end of any epoch no shard has read two samples more than another. With fewer
-// samples than shards, each shard gets its batch of the stream instead.
+// positions, share s is [s n / S, (s + 1) n / S). A batch is completed from the next epoch, or by
+// repeating its last sample. So an epoch of a shard is as long as its contiguous part would be, and
+// at the end of any epoch no shard has read two samples more than another.
+//
+// With kPad, shard s gets in epoch e the share s + e, as it would get the segment of that number,
+// or with same_share in all epochs share s. With kContinue it gets share s: what completed its
+// batches before counts as the next epoch's, so these change in length as well. With fewer samples
+// than shards, each shard gets its batch of the stream instead.
 struct Share {
   int64_t begin, size;
 };
-Share share(const OrderSpec& s, int64_t positions) {
+Share share(const OrderSpec& s, int64_t positions, int64_t epoch = 0) {
   const int64_t each = positions / s.num_shards, rest = positions % s.num_shards;
+  const int64_t mine = (s.shard_id + (s.same_share ? 0 : epoch)) % s.num_shards;
   const auto bound = [&](int64_t shard) { return shard * each + shard * rest / s.num_shards; };
-  return {bound(s.shard_id), bound(s.shard_id + 1) - bound(s.shard_id)};
+  return {bound(mine), bound(mine + 1) - bound(mine)};
 }
 
 // Where a sample of a step is: so many epochs after the one in which the step begins.
@@ -70,12 +75,12 @@ Dealt dealt_across(const OrderSpec& s, int64_t offset, int64_t i) {
   return {cut, (cut ? 0 : offset) + begin - before.begin + i - before.size};
 }
 
-// Sample i of the shard's batch in the step at `offset` of an epoch, when dealing.
-Dealt dealt(const OrderSpec& s, int64_t offset, int64_t i) {
+// Sample i of the shard's batch in the step at `offset` of `epoch`, when dealing.
+Dealt dealt(const OrderSpec& s, int64_t epoch, int64_t offset, int64_t i) {
   const int64_t left = s.size - offset;
   if (left >= s.batch_size * s.num_shards) return {0, offset + s.shard_id * s.batch_size + i};
   if (s.end == End::kContinue) return dealt_across(s, offset, i);
-  const Share mine = share(s, left);
+  const Share mine = share(s, left, epoch);
   if (i < mine.size) return {0, offset + mine.begin + i};
   // An empty share repeats the position before it.
   return {0, std::max<int64_t>(0, offset + mine.begin + mine.size - 1), true};
@@ -240,7 +245,7 @@ SampleRef Order::resolve(int64_t epoch, int64_t offset) const {
 SampleRef Order::at(int64_t cursor, int64_t i) const {
   const Spot s = spot(start(cursor));
   if (!contiguous()) {
-    const Dealt p = dealt(spec_, s.offset, i);
+    const Dealt p = dealt(spec_, s.epoch, s.offset, i);
     SampleRef sample = resolve(s.epoch + p.epochs, p.offset);
     sample.repeat = p.repeat;
     return sample;

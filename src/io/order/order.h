@@ -66,6 +66,7 @@ struct OrderSpec {
   int64_t size = 0;  // number of samples in the store
   uint64_t key = kDefaultOrderKey;
   bool shuffle = false, stick_to_shard = false;
+  bool same_share = false;  // see Note [Shares] (order.cc)
   EpochEnd end = EpochEnd::kContinue;
   int64_t batch_size = 1;
   int shard_id = 0, num_shards = 1;

@@ -172,6 +172,30 @@ TEST(Order, DealingCutsAnEpochAsContiguousShardsDo) {
           }
 }
 
+TEST(Order, DealingGivesAShardAsManySamplesOfEveryEpochAsContiguousShardsHave) {
+  for (int64_t n : {5, 7, 8, 31})
+    for (int shards : {2, 3, 5})
+      for (int64_t batch : {1, 2, 3, 16})
+        for (End end : {End::kContinue, End::kPad}) {
+          if (end == End::kContinue && shards > 2) continue;
+          for (int shard = 0; shard < shards; ++shard)
+            for (int64_t epoch = 0; epoch < 7; ++epoch) {
+              const OrderSpec dealt = spec(n, batch, shards, end);
+              EXPECT_EQ(
+                  count_of_epoch(shard_of(dealt, shard), epoch, 240),
+                  count_of_epoch(shard_of(spec(n, batch, shards, end, false), shard), epoch, 240))
+                  << n << " samples, shard " << shard << " of " << shards << ", batch " << batch
+                  << ", epoch " << epoch;
+              OrderSpec same = dealt;
+              same.same_share = true;
+              if (end == End::kPad) {
+                EXPECT_EQ(count_of_epoch(shard_of(same, shard), epoch, 240),
+                          count_of_epoch(shard_of(same, shard), 0, 240));
+              }
+            }
+        }
+}
+
 TEST(Order, DealingStaysEvenOverEpochs) {
   for (int64_t n : {5, 7, 11})
     for (int64_t batch : {1, 4, 40}) {

@@ -12,7 +12,7 @@ namespace {
 template <class F>
 inline constexpr bool kIsExact = false;
 template <auto F>
-inline constexpr bool kIsExact<operations::Exact<F>> = true;
+inline constexpr bool kIsExact<operations::ThroughDouble<F>> = true;
 template <auto F>
 inline constexpr bool kIsExact<operations::ExactOfTwo<F>> = true;
 template <>

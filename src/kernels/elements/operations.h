@@ -166,7 +166,7 @@ struct Rsqrt {
 };
 
 template <auto F>
-struct Exact {
+struct ThroughDouble {
   template <class T>
   STOKER_HD T operator()(T a) const {
     return static_cast<T>(F(static_cast<double>(a)));
@@ -367,25 +367,25 @@ STOKER_HD inline void with_operation_of(Operation o, Visitor&& v) {
     switch (o) {
       case Operation::kSqrt: return v.template one<T, T>(Sqrt{});
       case Operation::kRsqrt: return v.template one<T, T>(Rsqrt{});
-      case Operation::kCbrt: return v.template one<T, T>(Exact<exact::cbrt>{});
-      case Operation::kExp: return v.template one<T, T>(Exact<exact::exp>{});
-      case Operation::kLog: return v.template one<T, T>(Exact<exact::log>{});
-      case Operation::kLog2: return v.template one<T, T>(Exact<exact::log2>{});
-      case Operation::kLog10: return v.template one<T, T>(Exact<exact::log10>{});
+      case Operation::kCbrt: return v.template one<T, T>(ThroughDouble<exact::cbrt>{});
+      case Operation::kExp: return v.template one<T, T>(ThroughDouble<exact::exp>{});
+      case Operation::kLog: return v.template one<T, T>(ThroughDouble<exact::log>{});
+      case Operation::kLog2: return v.template one<T, T>(ThroughDouble<exact::log2>{});
+      case Operation::kLog10: return v.template one<T, T>(ThroughDouble<exact::log10>{});
       case Operation::kFloor: return v.template one<T, T>(Floor{});
       case Operation::kCeil: return v.template one<T, T>(Ceil{});
-      case Operation::kSin: return v.template one<T, T>(Exact<exact::sine>{});
-      case Operation::kCos: return v.template one<T, T>(Exact<exact::cosine>{});
-      case Operation::kTan: return v.template one<T, T>(Exact<exact::tangent>{});
-      case Operation::kAsin: return v.template one<T, T>(Exact<exact::asin>{});
-      case Operation::kAcos: return v.template one<T, T>(Exact<exact::acos>{});
-      case Operation::kAtan: return v.template one<T, T>(Exact<exact::atan>{});
-      case Operation::kSinh: return v.template one<T, T>(Exact<exact::sinh>{});
-      case Operation::kCosh: return v.template one<T, T>(Exact<exact::cosh>{});
-      case Operation::kTanh: return v.template one<T, T>(Exact<exact::tanh>{});
-      case Operation::kAsinh: return v.template one<T, T>(Exact<exact::asinh>{});
-      case Operation::kAcosh: return v.template one<T, T>(Exact<exact::acosh>{});
-      case Operation::kAtanh: return v.template one<T, T>(Exact<exact::atanh>{});
+      case Operation::kSin: return v.template one<T, T>(ThroughDouble<exact::sine>{});
+      case Operation::kCos: return v.template one<T, T>(ThroughDouble<exact::cosine>{});
+      case Operation::kTan: return v.template one<T, T>(ThroughDouble<exact::tangent>{});
+      case Operation::kAsin: return v.template one<T, T>(ThroughDouble<exact::asin>{});
+      case Operation::kAcos: return v.template one<T, T>(ThroughDouble<exact::acos>{});
+      case Operation::kAtan: return v.template one<T, T>(ThroughDouble<exact::atan>{});
+      case Operation::kSinh: return v.template one<T, T>(ThroughDouble<exact::sinh>{});
+      case Operation::kCosh: return v.template one<T, T>(ThroughDouble<exact::cosh>{});
+      case Operation::kTanh: return v.template one<T, T>(ThroughDouble<exact::tanh>{});
+      case Operation::kAsinh: return v.template one<T, T>(ThroughDouble<exact::asinh>{});
+      case Operation::kAcosh: return v.template one<T, T>(ThroughDouble<exact::acosh>{});
+      case Operation::kAtanh: return v.template one<T, T>(ThroughDouble<exact::atanh>{});
       case Operation::kAtan2: return v.template two<T, T>(ExactOfTwo<exact::atan2>{});
       default: break;
     }

@@ -384,8 +384,8 @@ void RowWarper::make_line(const Line& line, bool again, Stretch shown, Stretch i
   }
   if (is_fixed_warp(type_, result_)) return mean_line<FixedMean>(line, again, shown, inside, to);
   if (is_wide(type_) || is_wide(result_))
-    return mean_line<FloatMean<double>>(line, again, shown, inside, to);
-  mean_line<FloatMean<float>>(line, again, shown, inside, to);
+    return mean_line<FloatBlend<double>>(line, again, shown, inside, to);
+  mean_line<FloatBlend<float>>(line, again, shown, inside, to);
 }
 
 void RowWarper::pick_line(const Line& line, bool again, Stretch shown, Stretch inside,
@@ -459,11 +459,11 @@ void RowWarper::cubic_line(const Line& line, Stretch shown, std::byte* to) const
   convert_row(line.fill, result_, &fill, kType, 1);
   with_type(type_, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (kSums<FloatMean<N>, T>)
+    if constexpr (kSums<FloatBlend<N>, T>)
       for (int64_t k = shown.begin; k < shown.end; ++k) {
         const Line here = line_at(line, k);
         made[k - shown.begin] = warped_cubic(here.place, source_, fill, [&](int64_t o) {
-          return load<FloatMean<N>, T>(here.from + o);
+          return load<FloatBlend<N>, T>(here.from + o);
         });
       }
   });

@@ -19,12 +19,12 @@ constexpr int64_t kSharedBudget = 32 << 10;  // so that several blocks fit on on
 constexpr int64_t kTileValues = 6144;  // enough for every thread, few enough for many blocks
 constexpr int64_t kFewChannels = 16;
 
-FusedKind kind_of(const Pass& pass) {
-  if (pass.warp) return FusedKind::kWarp;
-  if (pass.resample.count == 0 || is_selection(pass.resample)) return FusedKind::kMove;
+FusedArithmetic kind_of(const Pass& pass) {
+  if (pass.warp) return FusedArithmetic::kWarp;
+  if (pass.resample.count == 0 || is_selection(pass.resample)) return FusedArithmetic::kMove;
   const DType from = pass.viewed.dtype, to = pass.resampled.dtype;
-  if (from == DType::kUint8 && to == DType::kUint8) return FusedKind::kFixed;
-  return is_wide(from) || is_wide(to) ? FusedKind::kDouble : FusedKind::kFloat;
+  if (from == DType::kUint8 && to == DType::kUint8) return FusedArithmetic::kFixed;
+  return is_wide(from) || is_wide(to) ? FusedArithmetic::kDouble : FusedArithmetic::kFloat;
 }
 
 // The axis of the target that comes from axis `a` of the resampling's result.
@@ -68,10 +68,10 @@ bool held_as_float(DType t) { return is_narrow(t) && t != DType::kBool; }
 
 // Whether several rows can be made at once, which needs the same steps.
 bool can_make_rows(const FusedTask& t, std::span<const ValueStep> steps) {
-  if (steps.empty() && t.kind == FusedKind::kMove) return true;
+  if (steps.empty() && t.kind == FusedArithmetic::kMove) return true;
   const bool same = t.channel_axis < 0 || t.channel_axis == t.line_axis || t.few_channels;
-  return t.kind != FusedKind::kDouble && held_as_float(t.in_type) && held_as_float(t.resampled) &&
-         (same || steps.empty()) &&
+  return t.kind != FusedArithmetic::kDouble && held_as_float(t.in_type) &&
+         held_as_float(t.resampled) && (same || steps.empty()) &&
          std::all_of(steps.begin(), steps.end(), [](auto& s) { return held_as_float(s.to); });
 }
 
@@ -148,14 +148,14 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   t.out_size = size_of(out.dtype);
   t.rank = target.rank();
   t.channel_axis = target.c.axis;
-  t.tap_count = t.kind == FusedKind::kMove || !target.has_data() ? 0 : pass.resample.count;
-  if (t.kind == FusedKind::kWarp && target.has_data()) set_warp(t, pass, from, out, target);
+  t.tap_count = t.kind == FusedArithmetic::kMove || !target.has_data() ? 0 : pass.resample.count;
+  if (t.kind == FusedArithmetic::kWarp && target.has_data()) set_warp(t, pass, from, out, target);
   t.line_axis = t.tap_count ? target_axis(pass, t.rank, pass.resample.axis[t.tap_count - 1].axis)
                             : std::max(target.x.axis, 0);
   set_axes(t, pass, from, out, target);
-  if (t.kind == FusedKind::kFixed) set_taps<int16_t>(t, pass, from, out, target);
-  if (t.kind == FusedKind::kFloat) set_taps<float>(t, pass, from, out, target);
-  if (t.kind == FusedKind::kDouble) set_taps<double>(t, pass, from, out, target);
+  if (t.kind == FusedArithmetic::kFixed) set_taps<int16_t>(t, pass, from, out, target);
+  if (t.kind == FusedArithmetic::kFloat) set_taps<float>(t, pass, from, out, target);
+  if (t.kind == FusedArithmetic::kDouble) set_taps<double>(t, pass, from, out, target);
   set_order(t);
   if (pass.channels) t.data_channels = pass.channels->in;
   set_runs(t);
@@ -175,7 +175,7 @@ void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, con
     if (!target.has_data()) continue;
     const bool resampled = std::any_of(pass.resample.axis, pass.resample.axis + pass.resample.count,
                                        [&](auto& r) { return r.axis == map.axis; });
-    if (pass.warps(map.axis) || (resampled && t.kind != FusedKind::kMove)) continue;
+    if (pass.warps(map.axis) || (resampled && t.kind != FusedArithmetic::kMove)) continue;
     if (pass.channels && a == t.channel_axis) {  // all channels that are mixed
       const int64_t channel = in.stride[pass.mixed.axis];
       t.axis[a].in_stride = channel * pass.mixed.step;

@@ -167,11 +167,11 @@ struct TileThread {
     if (tile.width == 0) return;
     const std::byte* begin = address_of(program, task.in, task.in_begin);
     const std::byte* end = address_of(program, task.in, task.in_end);
-    if (task.kind == FusedKind::kMove)
+    if (task.kind == FusedArithmetic::kMove)
       return load_runs<uint64_t>(EightBytes<uint64_t, uint64_t>{begin, end});
-    if (task.kind == FusedKind::kFixed && task.in_runs)
+    if (task.kind == FusedArithmetic::kFixed && task.in_runs)
       return load_runs<int16_t>(FixedBytes{begin, end});
-    if (task.kind == FusedKind::kFloat && task.in_runs && is_loaded_wide(task.in_type))
+    if (task.kind == FusedArithmetic::kFloat && task.in_runs && is_loaded_wide(task.in_type))
       return call<&TileThread::load_float>();
     call<&TileThread::load_each>();
   }
@@ -186,15 +186,15 @@ struct TileThread {
   }
   // Loads all other types and layouts.
   STOKER_HD void load_each() const {
-    if (task.kind == FusedKind::kFixed) load_runs<int16_t>(OneValue<int16_t>{task.in_type});
-    else if (task.kind == FusedKind::kFloat) load_runs<float>(OneValue<float>{task.in_type});
+    if (task.kind == FusedArithmetic::kFixed) load_runs<int16_t>(OneValue<int16_t>{task.in_type});
+    else if (task.kind == FusedArithmetic::kFloat) load_runs<float>(OneValue<float>{task.in_type});
     else load_runs<double>(OneValue<double>{task.in_type});
   }
 
   template <class V, class Load>
   STOKER_HD void load_runs(const Load& load) const {
     constexpr int kCount = Load::kCount, kBytes = kCount * sizeof(V);
-    const bool moves = task.kind == FusedKind::kMove;
+    const bool moves = task.kind == FusedArithmetic::kMove;
     const int64_t stride = moves ? task.axis[task.line_axis].in_stride : line_taps().in_stride;
     const int64_t first = stride * (tile.need + (moves && stride < 0 ? tile.width - 1 : 0));
     const int64_t step = moves ? 8 : task.in_runs ? kCount * task.in_size : stride;
@@ -260,10 +260,10 @@ struct TileThread {
 
   // Makes the data at x, c of kRowsAtOnce rows, the first of which is r.
   STOKER_HD void make_rows(int x, int c, int r) const {
-    if (task.kind == FusedKind::kMove && task.steps == 0) return copy(x, c, r);
+    if (task.kind == FusedArithmetic::kMove && task.steps == 0) return copy(x, c, r);
     float v[kRowsAtOnce] = {};
-    if (task.kind == FusedKind::kMove) move(v, x, c, r);
-    else if (task.kind == FusedKind::kFixed) sum_fixed(v, x, c, r);
+    if (task.kind == FusedArithmetic::kMove) move(v, x, c, r);
+    else if (task.kind == FusedArithmetic::kFixed) sum_fixed(v, x, c, r);
     else sum_float(v, x, c, r);
     finish(v, x, c, r);
   }
@@ -356,10 +356,10 @@ struct TileThread {
   }
   STOKER_HD DeviceValue value_at(const Row& row, int x, int c, int r) const {
     switch (task.kind) {
-      case FusedKind::kMove: return load_value(source(row, x, c, r), task.in_type);
-      case FusedKind::kFixed: return rounded(sum_one<int16_t>(row, x, c, r), task.resampled);
-      case FusedKind::kFloat: return rounded(sum_one<float>(row, x, c, r), task.resampled);
-      case FusedKind::kWarp: return warped(row, x, c, r);
+      case FusedArithmetic::kMove: return load_value(source(row, x, c, r), task.in_type);
+      case FusedArithmetic::kFixed: return rounded(sum_one<int16_t>(row, x, c, r), task.resampled);
+      case FusedArithmetic::kFloat: return rounded(sum_one<float>(row, x, c, r), task.resampled);
+      case FusedArithmetic::kWarp: return warped(row, x, c, r);
       default: return rounded(sum_one<double>(row, x, c, r), task.resampled);
     }
   }
@@ -394,7 +394,7 @@ struct TileThread {
                       const std::byte* from, const DeviceValue& fill) const {
     const auto load = [&](int64_t o) { return load_number<V>(from + o, task.in_type); };
     if (w.filter == Filter::kCubic) return warped_cubic(place, w.source, number_of<V>(fill), load);
-    return w.source.between<FloatMean<V>>(place, number_of<V>(fill), load);
+    return w.source.between<FloatBlend<V>>(place, number_of<V>(fill), load);
   }
   STOKER_HD DeviceValue mixed(const Row& row, int x, int c, int r) const {
     const ChannelMix& m = *at<ChannelMix>(program.tables, task.mix);
@@ -417,7 +417,7 @@ struct TileThread {
                     m.to);
   }
   STOKER_HD void make_one(const Row& row, int x, int c, int r) const {
-    if (task.kind == FusedKind::kMove && task.steps == 0 && !task.mix)
+    if (task.kind == FusedArithmetic::kMove && task.steps == 0 && !task.mix)
       return copy_element(output_address(x, c, r), source(row, x, c, r), task.out_size);
     DeviceValue v = task.mix ? mixed(row, x, c, r) : value_at(row, x, c, r);
     const ValueStep* steps =

@@ -57,12 +57,12 @@ struct FusedFill {
   int64_t values;  // offset of 8 bytes for each channel
 };
 
-enum class FusedKind : uint8_t { kMove, kFixed, kFloat, kDouble, kWarp };
+enum class FusedArithmetic : uint8_t { kMove, kFixed, kFloat, kDouble, kWarp };
 
 struct FusedTask {
   FusedMemory in, out;
   int64_t in_begin, in_end;  // addresses; all bytes between them can be read
-  FusedKind kind;
+  FusedArithmetic kind;
   DType in_type, resampled, out_type;
   int in_size, out_size, rank, line_axis, channel_axis, tap_count, steps, fills;
   int row_axes, order[kMaxRank];  // the axes that number the rows, outermost first
@@ -101,10 +101,10 @@ struct SharedLayout {
   static constexpr int kRowAddress = 64;  // size of a row's RowAddress
 
   STOKER_HD SharedLayout(const FusedTask& t, const FusedTile& tile) {
-    in_value = t.kind == FusedKind::kMove    ? t.in_size
-               : t.kind == FusedKind::kFixed ? 2
-               : t.kind == FusedKind::kFloat ? 4
-                                             : 8;
+    in_value = t.kind == FusedArithmetic::kMove    ? t.in_size
+               : t.kind == FusedArithmetic::kFixed ? 2
+               : t.kind == FusedArithmetic::kFloat ? 4
+                                                   : 8;
     in_x = in_value * (t.in_pixels ? t.data_channels : 1);
     in_run = in_x * tile.width;
     in_channel = t.in_pixels ? in_value : pitch(in_run);

@@ -3,8 +3,6 @@
 #include "kernels/jpeg/entropy.h"
 
 #include <array>
-#include <bit>
-#include <cstring>
 
 #include "kernels/jpeg/idct.h"
 #include "kernels/jpeg/zigzag.h"
@@ -15,6 +13,8 @@
 #define HWY_TARGET_INCLUDE "kernels/jpeg/entropy.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "kernels/jpeg/bits_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker::jpeg {
@@ -32,37 +32,6 @@ constexpr std::array<uint16_t, 256> kPlaces = [] {
 // Whether the position behind the last symbol of a block says that it was one.
 HWY_INLINE bool IsWhole(uint64_t position) {
   return position == 63 || (position >= kEndOfBlock && position < kEndOfBlock + 63);
-}
-
-// Makes at least 56 bits ready. Bits below `count` are the next ones, so they may be read again.
-HWY_INLINE void Refill(BitReader& r) {
-  uint64_t next;
-  std::memcpy(&next, r.next, sizeof next);
-  if constexpr (std::endian::native == std::endian::little) next = __builtin_bswap64(next);
-  r.bits |= next >> (r.count & 63);
-  r.next += (63 - r.count) >> 3;
-  r.count |= 56;
-}
-HWY_INLINE void Use(BitReader& r, uint64_t bits, uint64_t used) {
-  r.bits = bits << (used & 63);
-  r.count -= used;
-}
-
-// The value in the upper 63 - `shift` bits: it is negative if it begins with 0.
-HWY_INLINE int64_t ValueOf(uint64_t bits, uint64_t shift) {
-  const uint64_t sign = ~bits & (uint64_t{1} << 63);
-  return (static_cast<int64_t>((bits >> 1) | sign) >> (shift & 63)) +
-         static_cast<int64_t>(sign >> 63);
-}
-
-// Reads the difference of a DC coefficient. Returns whether it is one.
-HWY_INLINE bool ReadDc(BitReader& r, const DcTable& table, int32_t& difference) {
-  Refill(r);
-  Single s{table.singles[r.bits >> (64 - kSingleBits)]};
-  if (HWY_UNLIKELY(s.bits == 0)) s = find_symbol(table, r.bits);
-  difference = static_cast<int32_t>(ValueOf(r.bits << s.length(), 63 - s.size()));
-  Use(r, r.bits, s.total());
-  return s.advance() == 0;
 }
 
 // Reads a block. Returns whether it is one. Not inlined, so that all of it lies in registers.

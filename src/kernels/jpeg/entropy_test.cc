@@ -217,6 +217,53 @@ TEST(HuffmanCode, IsValidUnlessItHasTooManyWordsOrOnesOnly) {
   EXPECT_FALSE(code.is_valid()) << "257 symbols";
 }
 
+// The symbol that a word of so many bits begins with; none if they do not tell it.
+jpeg::Single first_of(const jpeg::AcTable& table, uint32_t word, uint32_t bits) {
+  const uint32_t rest = word << (jpeg::kSingleBits - bits) & ((1U << jpeg::kSingleBits) - 1);
+  const jpeg::Single s{table.singles[rest]};
+  return s.length() <= bits ? s : jpeg::Single{0};
+}
+
+TEST_P(EntropyOnTarget, SkipsHaveUpToFourSymbols) {
+  for (int round = 0; round < 20; ++round) {
+    const Tables tables(random_dc(false), random_ac(round % 2));
+    for (uint32_t word = 0; word < 1 << jpeg::kSkipBits; ++word) {
+      uint32_t total = 0, advance = 0;
+      for (int n = 0; n < 4 && total < jpeg::kSkipBits && advance < jpeg::kBadCode; ++n) {
+        const jpeg::Single s = first_of(*tables.ac, word, jpeg::kSkipBits - total);
+        if (s.bits == 0) break;
+        total += s.total();
+        advance += s.advance();
+      }
+      ASSERT_EQ(tables.ac->skips[word], total | advance << 8) << "word " << word;
+    }
+  }
+}
+
+TEST_P(EntropyOnTarget, PairsHaveTwoSymbolsWhereBothFit) {
+  for (int round = 0; round < 20; ++round) {
+    const Tables tables(random_dc(false), random_ac(round % 2));
+    for (uint32_t word = 0; word < 1 << jpeg::kPairBits; ++word) {
+      const jpeg::Pair pair{tables.ac->pairs[word]};
+      const jpeg::Single a = first_of(*tables.ac, word, jpeg::kPairBits);
+      const uint32_t left = jpeg::kPairBits - std::min<uint32_t>(a.total(), jpeg::kPairBits);
+      const jpeg::Single b = first_of(*tables.ac, word, left);
+      if (a.bits == 0 || b.bits == 0 || a.advance() >= jpeg::kBadCode || a.size() > 7) {
+        ASSERT_EQ(pair.bits, a.bits == 0 ? 0 : jpeg::Pair::of(a).bits) << "word " << word;
+        continue;
+      }
+      const int range = 1 << a.size(), value = static_cast<int>(word >> left) & (range - 1);
+      ASSERT_EQ(pair.first(), 2 * value < range ? value + 1 - range : value) << "word " << word;
+      ASSERT_EQ(pair.total(), a.total() + b.total());
+      ASSERT_EQ(pair.second_at(), a.total() + b.length());
+      ASSERT_EQ(pair.second_shift(), 63 - b.size());
+      ASSERT_EQ(pair.first_advance(), a.advance());
+      ASSERT_EQ(pair.first_total(), a.total());
+      ASSERT_EQ(pair.advance(), a.advance() + b.advance());
+    }
+  }
+}
+
 // What is loaded and what lies in the file tell each other's size.
 TEST_P(EntropyOnTarget, StuffingIsCounted) {
   for (size_t size = 0; size < 300; ++size) {

@@ -90,7 +90,18 @@ struct AcTable {
   void build_skips();
 };
 
+// Of a scan of some AC coefficients: Note [Bands] of progressive.h. The end of a block has
+// kEndOfBlock as its advance, and a value that says how many blocks end.
+struct BandTable {
+  alignas(64) uint32_t singles[1 << kSingleBits];
+  LongCodes longs;
+  bool refines;  // all values are one bit
+
+  void build(const HuffmanCode& code, bool is_refinement);  // Requires: code.is_valid()
+};
+
 Single find_symbol(const DcTable& table, uint64_t bits);
 Single find_symbol(const AcTable& table, uint64_t bits);
+Single find_symbol(const BandTable& table, uint64_t bits);
 
 }  // namespace stoker::jpeg

@@ -61,7 +61,7 @@ HWY_INLINE uint32_t BitsOf(Mask m) { return static_cast<uint32_t>(m.raw); }
 // Loads the eight bytes of each lane's address. CPUs gather more slowly than this.
 template <class T>
 HWY_INLINE Long LoadLanes(const T* base, Long offsets) {
-  HWY_ALIGN uint64_t at[kLanes];
+  HWY_ALIGN uint64_t at[kLanesOfVector];
   hn::Store(offsets, Longs(), at);
   const volatile uint64_t* read = at;  // not taken out of the vector again
   const auto two = [&](int lane) HWY_ATTR {
@@ -109,17 +109,17 @@ HWY_INLINE Long ByteOf(Long entry) {
 
 // What a step found, to be stored while the next one loads.
 struct Found {
-  HWY_ALIGN uint64_t entries[kLanes];
-  HWY_ALIGN uint64_t values[kLanes];
-  HWY_ALIGN uint64_t first_at[kLanes];
-  HWY_ALIGN uint64_t second_at[kLanes];
+  HWY_ALIGN uint64_t entries[kLanesOfVector];
+  HWY_ALIGN uint64_t values[kLanesOfVector];
+  HWY_ALIGN uint64_t first_at[kLanesOfVector];
+  HWY_ALIGN uint64_t second_at[kLanesOfVector];
 };
 // Read as volatile, so that it is not taken out of vectors, one by one.
 HWY_INLINE void StoreFound(const Found& found, int16_t* to) {
   const volatile int8_t* firsts = reinterpret_cast<const int8_t*>(found.entries) + kFirstByte;
   const volatile int16_t* seconds = reinterpret_cast<const int16_t*>(found.values);
   const volatile uint64_t *first_at = found.first_at, *second_at = found.second_at;
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kLanesOfVector; ++lane) {
     to[first_at[lane]] = firsts[8 * lane];
     to[second_at[lane]] = seconds[4 * lane];
   }
@@ -133,7 +133,7 @@ struct Symbols {
 // Not members, so that what they do not get stays in registers.
 HWY_NOINLINE Long FindMissing(const Lanes& lanes, Long entry, Long bits, Long position,
                               Long phase) {
-  HWY_ALIGN uint64_t of_lane[4][kLanes];
+  HWY_ALIGN uint64_t of_lane[4][kLanesOfVector];
   hn::Store(entry, Longs(), of_lane[0]), hn::Store(bits, Longs(), of_lane[1]);
   hn::Store(position, Longs(), of_lane[2]), hn::Store(phase, Longs(), of_lane[3]);
   find_missing(lanes, of_lane[1], of_lane[2], of_lane[3], of_lane[0]);
@@ -154,8 +154,10 @@ HWY_NOINLINE uint32_t LookBehind(Long entry, Symbols& s) {
 
 class Run {
  public:
-  HWY_INLINE explicit Run(Lanes& lanes)
+  // The lanes of one vector, from this one on.
+  HWY_INLINE Run(Lanes& lanes, int first)
       : lanes_(lanes),
+        first_(first),
         next_(Get(lanes.next)),
         bits_(Get(lanes.bits)),
         count_(Get(lanes.count)),
@@ -226,11 +228,11 @@ class Run {
     if (HWY_UNLIKELY(!hn::AllFalse(Longs(), behind))) Rest(behind);
     return !hn::AllTrue(Longs(), hn::Or(hn::Ne(phase_, hn::Zero(Longs())), rested_));
   }
-  HWY_INLINE uint32_t AtRest() const { return BitsOf(hn::Eq(phase_, hn::Zero(Longs()))); }
+  HWY_INLINE uint32_t AtRest() const { return BitsOf(hn::Eq(phase_, hn::Zero(Longs()))) << first_; }
 
  private:
-  static HWY_INLINE Long Get(const uint64_t* from) { return hn::Load(Longs(), from); }
-  static HWY_INLINE void Put(Long v, uint64_t* to) { hn::Store(v, Longs(), to); }
+  HWY_INLINE Long Get(const uint64_t* from) const { return hn::Load(Longs(), from + first_); }
+  HWY_INLINE void Put(Long v, uint64_t* to) const { hn::Store(v, Longs(), to + first_); }
 
   static HWY_INLINE Long ValueOf(Long bits, Long shift) {
     const Long sign = hn::AndNot(bits, All(uint64_t{1} << 63));
@@ -240,7 +242,7 @@ class Run {
   }
 
   HWY_INLINE void Rest(Mask bad) {
-    lanes_.bad |= BitsOf(bad);
+    lanes_.bad |= BitsOf(bad) << first_;
     position_ = hn::IfThenZeroElse(bad, position_);
     table_ = hn::IfThenZeroElse(bad, table_);
     phase_ = hn::IfThenZeroElse(bad, phase_);
@@ -251,12 +253,14 @@ class Run {
   }
 
   Lanes& lanes_;
+  const int first_;
   Long next_, bits_, count_, limit_, position_, table_, phase_, row_, to_, left_;
   Mask rested_;  // from the beginning
 };
 
-uint32_t RunLanes(Lanes& lanes) {
-  Run run(lanes);
+// Runs the lanes of one vector.
+HWY_NOINLINE uint32_t RunOne(Lanes& lanes, int first) {
+  Run run(lanes, first);
   Found found[2];
   run.Refill();
   run.Step(found[0]);
@@ -271,7 +275,38 @@ uint32_t RunLanes(Lanes& lanes) {
   }
   StoreFound(found[1], lanes.coefficients);
   run.Keep();
-  const uint32_t stopped = lanes.running & run.AtRest();
+  return run.AtRest();
+}
+
+// Runs all lanes. While one vector waits for its loads, the other goes on.
+HWY_NOINLINE uint32_t RunBoth(Lanes& lanes) {
+  Run a(lanes, 0), b(lanes, kLanesOfVector);
+  Found of_a[2], of_b[2];
+  int16_t* const to = lanes.coefficients;
+  a.Refill(), b.Refill();
+  a.Step(of_a[0]), b.Step(of_b[0]);
+  a.Step(of_a[1]), StoreFound(of_a[0], to);
+  b.Step(of_b[1]), StoreFound(of_b[0], to);
+  for (;;) {
+    const bool a_stops = a.Stops(), b_stops = b.Stops();
+    if (HWY_UNLIKELY(a_stops || b_stops)) break;
+    a.Refill(), b.Refill();
+    a.Step(of_a[0]), StoreFound(of_a[1], to);
+    b.Step(of_b[0]), StoreFound(of_b[1], to);
+    a.Step(of_a[1]), StoreFound(of_a[0], to);
+    b.Step(of_b[1]), StoreFound(of_b[0], to);
+  }
+  StoreFound(of_a[1], to), StoreFound(of_b[1], to);
+  a.Keep(), b.Keep();
+  return a.AtRest() | b.AtRest();
+}
+
+uint32_t RunLanes(Lanes& lanes) {
+  const uint32_t lower = lanes.running & ((1u << kLanesOfVector) - 1),
+                 upper = lanes.running ^ lower;
+  const uint32_t at_rest =
+      lower && upper ? RunBoth(lanes) : RunOne(lanes, lower ? 0 : kLanesOfVector);
+  const uint32_t stopped = lanes.running & at_rest;
   lanes.running &= ~stopped;
   return stopped;
 }
@@ -338,7 +373,7 @@ int64_t offset_of(const McuBlock& block, int64_t x, const int16_t* coefficients)
 
 void find_missing(const Lanes& lanes, const uint64_t* bits, const uint64_t* position,
                   const uint64_t* phase, uint64_t* entries) {
-  for (int l = 0; l < kLanes; ++l) {
+  for (int l = 0; l < kLanesOfVector; ++l) {
     if (entries[l] != 0) continue;
     const uint64_t p = phase[l] % Lanes::kPhases;
     if (position[l] == kStart) {
@@ -388,19 +423,20 @@ void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lane
   }
 }
 
-void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t count,
+void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t begin, int64_t end,
                 int64_t offset, Lanes& lanes) {
   const uint32_t bit = uint32_t{1} << lane;
+  const uint64_t quads = static_cast<uint64_t>(begin / kBlocksInGroup) * kPhaseQuad;
   lanes.next[lane] = static_cast<uint64_t>(reader.next - lanes.data);
   lanes.bits[lane] = reader.bits;
   lanes.count[lane] = reader.count;
   lanes.limit[lane] = static_cast<uint64_t>(limit - lanes.data);
   lanes.position[lane] = kStart;
   lanes.table[lane] = lanes.next_dc_table[kBlocksInGroup * lanes.blocks];  // of the first block
-  lanes.phase[lane] = 1;
-  lanes.to[lane] = static_cast<uint64_t>(offset) + lanes.place[1];
+  lanes.phase[lane] = quads + 1;
+  lanes.to[lane] = static_cast<uint64_t>(offset) + lanes.place[1] + (quads << lanes.group_shift[1]);
   lanes.row[lane] = static_cast<uint64_t>(offset);
-  lanes.left[lane] = static_cast<uint64_t>(count) * lanes.blocks;
+  lanes.left[lane] = static_cast<uint64_t>(end - begin) * lanes.blocks;
   lanes.running |= bit;
   lanes.bad &= ~bit;
 }

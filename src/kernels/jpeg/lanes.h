@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of MCUs out of the bits of a baseline scan, eight at once: each in one lane of a vector.
+// Rows of MCUs out of the bits of a baseline scan, many at once: each in one lane of a vector.
 //
 // Note [Lanes]
 // Where the beginnings of rows are known, eight of them are read side by side, and no branch
-// depends on what they hold. A step looks up the next bits of each lane among pairs of symbols, as
-// read_mcus() does. The difference of a DC coefficient is a symbol as well: it leads from the
-// position before the block to position 0. A lane has a phase, which is the block in four MCUs
-// where it is; four, because coefficients lie in groups of four blocks (Note [Groups of blocks] of
-// idct.h). Tables by the phase say which codes a block has and where it lies. The number of such
-// fours that are behind the lane is in the upper bits of its phase.
+// depends on what they hold. With a second vector of eight, one goes on while the other waits for
+// its loads. A step looks up the next bits of each lane among pairs of symbols, as read_mcus()
+// does. The difference of a DC coefficient is a symbol as well: it leads from the position before
+// the block to position 0. A lane has a phase, which is the block in four MCUs where it is; four,
+// because coefficients lie in groups of four blocks (Note [Groups of blocks] of idct.h). Tables by
+// the phase say which codes a block has and where it lies. The number of such fours that are behind
+// the lane is in the upper bits of its phase.
 //
 // A lane rests at phase 0: behind its last block, at bits that are no block, and behind its limit.
 // Its symbols then take no bits, and it writes to the first block of all coefficients. Two steps
@@ -23,7 +24,7 @@
 
 namespace stoker::jpeg {
 
-inline constexpr int kLanes = 8, kMostBlocksInLanes = 6;
+inline constexpr int kLanesOfVector = 8, kLanes = 2 * kLanesOfVector, kMostBlocksInLanes = 6;
 inline constexpr int64_t kMostMcusInLanes = 1024;  // of a row
 inline constexpr int64_t kLaneSlack = 24;
 
@@ -63,14 +64,15 @@ bool can_use_lanes(const Mcu& mcu);
 
 // Makes all lanes rest. A block of `mcu` says by its `row`, which is not null, where the first of
 // several rows of MCUs has it. These lie in `coefficients`, behind a group that belongs to no row.
-// `predictor` is not used. Requires: can_use_lanes(mcu); the tables outlive `lanes`; kLaneSlack
-// bytes of `data` are readable.
+// `predictor` is not used. While no lane of one of the vectors is started, that takes no time.
+// Requires: can_use_lanes(mcu); the tables outlive `lanes`; kLaneSlack bytes of `data` are
+// readable.
 void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lanes& lanes);
 
-// Makes a resting lane read MCUs [0, count) to `offset` behind the places that `mcu` has; all is
-// zero there. Requires: 0 < count <= kMostMcusInLanes; reader.next lies in `data`; kLaneSlack bytes
-// behind `limit` are readable.
-void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t count,
+// Makes a resting lane read MCUs [begin, end) to `offset` behind the places that `mcu` has; all is
+// zero there. Requires: begin < end <= kMostMcusInLanes; begin fills groups, as its remainder by
+// kBlocksInGroup is 0; reader.next lies in `data`; kLaneSlack bytes behind `limit` are readable.
+void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t begin, int64_t end,
                 int64_t offset, Lanes& lanes);
 
 // Reads until at least one lane comes to rest. Returns which did, as bits. Instead of a DC

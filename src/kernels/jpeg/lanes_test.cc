@@ -98,17 +98,20 @@ class Picture {
     }
     return all;
   }
-  std::vector<Outcome> read_in_lanes() {
+  // Lanes read the MCUs up to `part`, if that is not 0, and then the others.
+  std::vector<Outcome> read_in_lanes(int64_t part = 0) {
     std::vector<Outcome> all(rows_.size());
     const auto lanes = std::make_unique<jpeg::Lanes>();
     jpeg::make_lanes(place(0), coefficients_.data(), data_.data(), *lanes);
     size_t next = 0, row_of[jpeg::kLanes] = {};
+    bool goes_on[jpeg::kLanes] = {};
     const auto start = [&](int lane) {
       if (next == rows_.size()) return;
       clear(lane * size_);
-      jpeg::start_lane(lane, reader_of(rows_[next]), limit_of(rows_[next]), mcus_, lane * size_,
-                       *lanes);
+      jpeg::start_lane(lane, reader_of(rows_[next]), limit_of(rows_[next]), 0,
+                       part > 0 ? part : mcus_, lane * size_, *lanes);
       row_of[lane] = next++;
+      goes_on[lane] = part > 0;
     };
     for (int lane = 0; lane < jpeg::kLanes; ++lane) start(lane);
     for (size_t done = 0; done < rows_.size();) {
@@ -117,6 +120,12 @@ class Picture {
       if (stopped == 0) break;
       for (int lane = 0; lane < jpeg::kLanes; ++lane) {
         if ((stopped >> lane & 1) == 0) continue;
+        if (goes_on[lane] && lanes->is_good(lane)) {
+          goes_on[lane] = false;
+          jpeg::start_lane(lane, lanes->reader(lane), limit_of(rows_[row_of[lane]]), part, mcus_,
+                           lane * size_, *lanes);
+          continue;
+        }
         jpeg::add_differences(place(lane * size_), 0, mcus_);
         all[row_of[lane]] =
             outcome(lanes->is_good(lane), rows_[row_of[lane]], lanes->reader(lane), lane * size_);
@@ -218,6 +227,18 @@ TEST_P(LanesOnTarget, ReadWhatIsReadOneByOne) {
       EXPECT_TRUE(want[row].is_whole) << "row " << row;
       EXPECT_TRUE(got[row] == want[row]) << "round " << round << ", row " << row;
     }
+  }
+}
+
+// A lane may begin at any MCU with which a group of blocks begins.
+TEST_P(LanesOnTarget, ReadRowsInTwoParts) {
+  if (!has_lanes()) return;
+  for (int round = 0; round < 40; ++round) {
+    const Sampling& sampling = kSamplings[static_cast<size_t>(round) % kSamplings.size()];
+    const int64_t mcus = pick(5, 40);
+    Picture picture = random_picture(sampling, mcus, pick(1, 20));
+    const int64_t part = jpeg::kBlocksInGroup * pick(1, (mcus - 1) / jpeg::kBlocksInGroup);
+    EXPECT_TRUE(picture.read_in_lanes(part) == picture.read_one_by_one()) << "round " << round;
   }
 }
 

@@ -40,16 +40,25 @@ HWY_INLINE V LanczosWeight(V x) {
   const V w = hn::IfThenElseZero(inside, hn::Div(sines, hn::Mul(a, a)));
   return hn::IfThenElse(hn::Eq(x, Set(0)), Set(1), w);
 }
-template <Filter kFilter>
+HWY_INLINE V GaussianWeight(V x) {
+  const auto inside = hn::Le(x, Set(2));
+  const V y = hn::IfThenElseZero(inside, x);
+  return hn::IfThenElseZero(inside, ExactExp(hn::Neg(hn::Mul(y, y))));
+}
+HWY_INLINE V TabledGaussianWeight(V x) {
+  const V at = Times(x, kGaussianEntries), entry = hn::Floor(at), entries = Set(kGaussianEntries);
+  const V low = GaussianWeight(hn::Div(entry, entries));
+  const V high = GaussianWeight(hn::Div(hn::Add(entry, Set(1)), entries));
+  return hn::Add(low, hn::Mul(hn::Sub(high, low), hn::Sub(at, entry)));
+}
+template <Filter kFilter, bool kTabled>
 HWY_INLINE V Weight(V x) {
   x = hn::Abs(x);
+  if constexpr (kTabled) return TabledGaussianWeight(x);
   if constexpr (kFilter == Filter::kCubic) return CubicWeight(x);
   if constexpr (kFilter == Filter::kLanczos3) return LanczosWeight(x);
-  if constexpr (kFilter == Filter::kGaussian) {
-    const auto inside = hn::Lt(x, Set(2));
-    const V y = hn::IfThenElseZero(inside, x);
-    return hn::IfThenElseZero(inside, ExactExp(hn::Neg(hn::Mul(y, y))));
-  }
+  if constexpr (kFilter == Filter::kGaussian)
+    return hn::IfThenElseZero(hn::Lt(x, Set(2)), GaussianWeight(x));
   return hn::IfThenElseZero(hn::Lt(x, Set(1)), hn::Sub(Set(1), x));
 }
 
@@ -70,22 +79,43 @@ HWY_INLINE VectorTaps LinearTaps(V c, double extent, double* weights) {
   return {begin, hn::IfThenElse(two, Set(2), Set(1)), hn::Eq(c, c)};
 }
 
-template <Filter kFilter>
-HWY_INLINE VectorTaps FilterTaps(const ResampleAxis& a, V c, double extent, int64_t most,
+// The positions that a filter reaches, and of which outputs all of them lie in the input.
+struct VectorReach {
+  V begin, n;
+  hn::Mask<D> inside;
+};
+HWY_INLINE VectorReach Reach(const ResampleAxis& a, V c, double extent) {
+  const V r = Set(a.radius);
+  const V low = hn::Add(hn::Sub(c, r), Set(0.5)), high = hn::Add(hn::Add(c, r), Set(0.5));
+  const V begin = Position(low, Set(0), Set(extent));
+  return {begin, hn::Sub(Position(high, Set(0), Set(extent)), begin),
+          hn::And(hn::Ge(low, Set(0)), hn::Lt(high, Set(extent + 1)))};
+}
+HWY_INLINE VectorReach TabledReach(const ResampleAxis& a, V place, double extent) {
+  HWY_ALIGN double o[HWY_MAX_BYTES / 8], begin[HWY_MAX_BYTES / 8], end[HWY_MAX_BYTES / 8];
+  hn::Store(place, D(), o);
+  for (size_t k = 0; k < hn::Lanes(D()); ++k) {
+    const TapInterval r = tabled_reach(a, static_cast<int64_t>(extent), static_cast<int64_t>(o[k]));
+    begin[k] = static_cast<double>(r.begin);
+    end[k] = static_cast<double>(r.end);
+  }
+  const V first = hn::Load(D(), begin), last = hn::Load(D(), end);
+  return {first, hn::Sub(last, first), hn::And(hn::Ge(first, Set(0)), hn::Le(last, Set(extent)))};
+}
+
+template <Filter kFilter, bool kTabled = false>
+HWY_INLINE VectorTaps FilterTaps(const ResampleAxis& a, const VectorReach& reach, V c, int64_t most,
                                  double* weights) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   constexpr double kSupport = kFilter == Filter::kLanczos3     ? 3
                               : kFilter == Filter::kTriangular ? 1
                                                                : 2;
-  const V scale = Set(kSupport / a.radius), r = Set(a.radius);
-  const V low = hn::Add(hn::Sub(c, r), Set(0.5)), high = hn::Add(hn::Add(c, r), Set(0.5));
-  const V begin = Position(low, Set(0), Set(extent));
-  const V n = hn::Sub(Position(high, Set(0), Set(extent)), begin);
+  const V scale = Set(kSupport / a.radius), begin = reach.begin, n = reach.n;
   V sum = Set(0), size = sum, last = sum;
   for (int64_t t = 0; t < most; ++t) {
     const V at = Set(static_cast<double>(t));
     const V x = hn::Mul(hn::Add(hn::Sub(hn::Add(begin, at), c), Set(0.5)), scale);
-    const V w = hn::IfThenElseZero(hn::Lt(at, n), Weight<kFilter>(x));
+    const V w = hn::IfThenElseZero(hn::Lt(at, n), Weight<kFilter, kTabled>(x));
     hn::Store(w, D(), weights + t * lanes);
     sum = hn::Add(sum, w);
     size = hn::Add(size, hn::Abs(w));
@@ -96,8 +126,7 @@ HWY_INLINE VectorTaps FilterTaps(const ResampleAxis& a, V c, double extent, int6
   for (int64_t t = 0; t < most; ++t)
     hn::Store(hn::Div(hn::Load(D(), weights + t * lanes), sum), D(), weights + t * lanes);
   auto usual = hn::And(hn::Gt(n, Set(0)), hn::And(ends, sound));
-  if (a.clamped)
-    usual = hn::And(usual, hn::And(hn::Ge(low, Set(0)), hn::Lt(high, Set(extent + 1))));
+  if (a.clamped) usual = hn::And(usual, reach.inside);
   return {begin, n, usual};
 }
 
@@ -115,14 +144,18 @@ HWY_INLINE void Quantise(V n, int64_t most, double* weights) {
   }
 }
 
-HWY_INLINE VectorTaps TapsOf(const ResampleAxis& a, V c, double extent, int64_t most,
+// The taps of the outputs `place`, whose centres are c.
+HWY_INLINE VectorTaps TapsOf(const ResampleAxis& a, V place, V c, double extent, int64_t most,
                              double* weights) {
+  if (a.filter == Filter::kLinear) return LinearTaps(c, extent, weights);
+  if (is_tabled(a))
+    return FilterTaps<Filter::kGaussian, true>(a, TabledReach(a, place, extent), c, most, weights);
+  const VectorReach reach = Reach(a, c, extent);
   switch (a.filter) {
-    case Filter::kLinear: return LinearTaps(c, extent, weights);
-    case Filter::kCubic: return FilterTaps<Filter::kCubic>(a, c, extent, most, weights);
-    case Filter::kLanczos3: return FilterTaps<Filter::kLanczos3>(a, c, extent, most, weights);
-    case Filter::kGaussian: return FilterTaps<Filter::kGaussian>(a, c, extent, most, weights);
-    default: return FilterTaps<Filter::kTriangular>(a, c, extent, most, weights);
+    case Filter::kCubic: return FilterTaps<Filter::kCubic>(a, reach, c, most, weights);
+    case Filter::kLanczos3: return FilterTaps<Filter::kLanczos3>(a, reach, c, most, weights);
+    case Filter::kGaussian: return FilterTaps<Filter::kGaussian>(a, reach, c, most, weights);
+    default: return FilterTaps<Filter::kTriangular>(a, reach, c, most, weights);
   }
 }
 
@@ -138,7 +171,7 @@ HWY_INLINE void Fill(const ResampleAxis& a, int64_t extent, const TapRows<W>& r)
                 hn::Mul(Set(static_cast<double>(r.step)), hn::Iota(D(), static_cast<double>(i))));
     const V c = hn::Add(Set(a.lo), hn::Div(hn::Mul(hn::Add(place, Set(0.5)), Set(a.hi - a.lo)),
                                            Set(static_cast<double>(a.out))));
-    const VectorTaps s = TapsOf(a, c, static_cast<double>(extent), most, weights);
+    const VectorTaps s = TapsOf(a, place, c, static_cast<double>(extent), most, weights);
     if constexpr (std::is_same_v<W, int16_t>) Quantise(s.n, most, weights);
     hn::Store(s.begin, D(), begin);
     hn::Store(hn::IfThenElseZero(s.usual, s.n), D(), n);

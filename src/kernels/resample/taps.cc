@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/exact_math.h"
 #include "kernels/resample/tap_rows.h"
@@ -40,12 +41,22 @@ double lanczos3(double x) {
   return 3 * exact::sin(a) * exact::sin(a / 3) / (a * a);
 }
 
-double weight(Filter f, double x) {
+double gaussian(double x) { return exact::exp(-(x * x)); }
+
+// On a line between two entries of Note [Gaussian table].
+double tabled_gaussian(double x) {
+  const double entry = std::floor(x * kGaussianEntries);
+  const double from = entry / kGaussianEntries, to = (entry + 1) / kGaussianEntries;
+  const double low = from <= 2 ? gaussian(from) : 0, high = to <= 2 ? gaussian(to) : 0;
+  return low + (high - low) * (x * kGaussianEntries - entry);
+}
+
+double weight(const ResampleAxis& a, double x) {
   x = std::fabs(x);
-  switch (f) {
+  switch (a.filter) {
     case Filter::kCubic: return cubic(x);
     case Filter::kLanczos3: return lanczos3(x);
-    case Filter::kGaussian: return x < 2 ? exact::exp(-(x * x)) : 0;
+    case Filter::kGaussian: return is_tabled(a) ? tabled_gaussian(x) : x < 2 ? gaussian(x) : 0;
     default: return x < 1 ? 1 - x : 0;
   }
 }
@@ -55,11 +66,28 @@ TapInterval nearest(const ResampleAxis& a, int64_t extent, int64_t o) {
   return {p, p + 1};
 }
 
-// The positions that count for a filter at c, also those outside of the input.
-TapInterval reach(const ResampleAxis& a, int64_t extent, double c) {
+// The positions that count for a filter at output o, also those outside of the input.
+TapInterval reach(const ResampleAxis& a, int64_t extent, int64_t o) {
+  if (is_tabled(a)) return tabled_reach(a, extent, o);
+  const double c = centre(a, o);
   const int64_t outside = a.clamped ? kMostOutside : 0;
   return {position(c - a.radius + 0.5, -outside, extent + outside),
           position(c + a.radius + 0.5, -outside, extent + outside)};
+}
+
+float float32(double x) { return static_cast<float>(std::clamp(x, -1e30, 1e30)); }
+
+// What float32 arithmetic found, rounded up, but at most half a position from the exact value.
+int64_t rounded_up(float found, double exact) {
+  const auto up = [](double x) { return position(std::ceil(x), -(1LL << 40), 1LL << 40); };
+  return std::clamp(up(found), up(exact - 0.5), up(exact + 0.5));
+}
+
+// The filter's radius by way of the Gaussian's deviation, which rounds: it may be a bit too small.
+float tabled_radius(double radius) {
+  const double per_deviation = 2 * std::numbers::sqrt2;
+  const float deviation = float32(float32(radius) / per_deviation);
+  return 32 / (32 / (deviation * static_cast<float>(per_deviation)));
 }
 
 TapInterval two_taps(const ResampleAxis& a, int64_t extent, int64_t o, double* weights) {
@@ -82,14 +110,24 @@ void set_weights(std::span<const double> from, W* to) {
 
 }  // namespace
 
+TapInterval tabled_reach(const ResampleAxis& a, int64_t extent, int64_t o) {
+  const float lo = float32(a.lo), hi = float32(a.hi), radius = tabled_radius(a.radius);
+  const float scale = (hi - lo) / static_cast<float>(a.out);
+  const float first = lo + 0.5F * scale - 0.5F - radius;
+  const int64_t begin =
+      rounded_up(static_cast<float>(o) * scale + first, centre(a, o) - 0.5 - a.radius);
+  const int64_t end = begin + rounded_up(2 * radius, 2 * a.radius);
+  const int64_t low = -kMostOutside, high = extent + kMostOutside;
+  return {std::clamp(begin, low, high), std::clamp(end, low, high)};
+}
+
 TapInterval tap_interval(const ResampleAxis& a, int64_t extent, int64_t o) {
   if (a.filter == Filter::kNearest) return nearest(a, extent, o);
-  const double c = centre(a, o);
   if (a.filter == Filter::kLinear) {
-    const double left = std::floor(c - 0.5);
+    const double left = std::floor(centre(a, o) - 0.5);
     return {position(left, 0, extent - 1), position(left + 1, 0, extent - 1) + 1};
   }
-  const TapInterval r = reach(a, extent, c);
+  const TapInterval r = reach(a, extent, o);
   if (r.begin >= r.end) return nearest(a, extent, o);
   return {std::clamp<int64_t>(r.begin, 0, extent - 1), std::clamp<int64_t>(r.end, 1, extent)};
 }
@@ -106,11 +144,11 @@ TapInterval taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* we
   if (a.filter == Filter::kNearest) return nearest(a, extent, o);
   TapInterval r = tap_interval(a, extent, o);
   const double c = centre(a, o), scale = support(a.filter) / a.radius;
-  const TapInterval all = reach(a, extent, c);
+  const TapInterval all = reach(a, extent, o);
   std::fill(weights, weights + (r.end - r.begin), 0);
   double sum = 0, size = 0;
   for (int64_t i = all.begin; i < all.end; ++i) {
-    const double w = weight(a.filter, (static_cast<double>(i) - c + 0.5) * scale);
+    const double w = weight(a, (static_cast<double>(i) - c + 0.5) * scale);
     weights[std::clamp<int64_t>(i, r.begin, r.end - 1) - r.begin] += w;
     sum += w;
     size += std::fabs(w);
@@ -118,7 +156,8 @@ TapInterval taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* we
   // A sum near zero would give too large weights for fixed point. No usual filter comes near it.
   if (!(sum > 0 && size <= 2.9 * sum)) {
     weights[0] = 1;
-    return nearest(a, extent, o);
+    const int64_t p = std::clamp(nearest(a, extent, o).begin, r.begin, r.end - 1);
+    return {p, p + 1};
   }
   int64_t skip = 0;
   while (weights[skip] == 0) ++skip;

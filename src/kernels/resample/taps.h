@@ -18,6 +18,14 @@
 // Weights are computed in double with + - * / and exact_math.h only: their bits are the same
 // everywhere.
 //
+// Note [Gaussian table]
+// A clamped axis with kGaussian is what scripts of NVIDIA DALI ask for, and gives what that gives.
+// Its weights are exp(-x^2) at each 1/16, lie on lines between these, and fall to 0 from x = 2 to
+// the next 1/16. They belong to ceil(2 radius) positions from the first one whose centre is not
+// more than `radius` before c. Where a centre lies exactly on that edge, the rounding of float32
+// decides whether the positions begin with it or end with its counterpart, whose weight is 2 % of
+// the middle one's. So an axis that keeps its size is not kept as it is.
+//
 // Note [Fixed point]
 // Resampling from uint8 to uint8 uses weights of 14 bits that sum to exactly 2^14. Between the
 // axes, values are int16 with 6 fraction bits. An axis rounds by (sum + 2^13) >> 14, the last one
@@ -43,6 +51,14 @@ constexpr bool has_negative_weights(Filter f) {
 struct TapInterval {
   int64_t begin, end;
 };
+
+// See Note [Gaussian table].
+inline constexpr double kGaussianEntries = 16;
+constexpr bool is_tabled(const ResampleAxis& a) {
+  return a.clamped && a.filter == Filter::kGaussian;
+}
+// The positions of output o of such an axis, also those outside of the input.
+TapInterval tabled_reach(const ResampleAxis& axis, int64_t extent, int64_t o);
 
 // The interval of the taps of output o. From one o to the next, its ends never decrease if hi >=
 // lo, and never increase if hi < lo.

@@ -83,7 +83,7 @@ TEST(Taps, ClampedAxesGiveTheOutermostPositionWhatLiesBeyondIt) {
 }
 
 TEST(Taps, ClampedAxesAreTheSameInsideAndAsOfALongerInputAtTheEdge) {
-  for (Filter f : {Filter::kTriangular, Filter::kCubic, Filter::kLanczos3, Filter::kGaussian})
+  for (Filter f : {Filter::kTriangular, Filter::kCubic, Filter::kLanczos3})
     for (double radius : {1.0, 2.3, 7.0}) {
       const auto a = axis(f, 20, 0, 30, radius), longer = axis(f, 20, 50, 80, radius);
       for (int64_t o = 0; o < 20; ++o) {
@@ -134,6 +134,35 @@ TEST(Taps, CubicLanczosAndGaussianAreTheirFormulas) {
                 1e-12);
   const Taps g = taps(axis(Filter::kGaussian, 1, 9.75, 10.75, 2), 20, 0);
   EXPECT_NEAR(g.weights[2] / g.weights[1], std::exp(-0.25 * 0.25 + 0.75 * 0.75), 1e-12);
+}
+
+// The numbers are those that NVIDIA DALI 2.4 gives for an impulse.
+TEST(Taps, ClampedGaussiansTakeAnEdgeOfTheFilter) {
+  const auto same = clamped(axis(Filter::kGaussian, 9, 0, 9));
+  for (int64_t o = 0; o < 9; ++o) {
+    const Taps t = taps(same, 9, o);
+    ASSERT_EQ(t.range.begin, o < 3 ? o : o - 1);
+    ASSERT_EQ(t.weights.size(), 2u);
+    ASSERT_NEAR(t.weights[o < 3 ? 0 : 1], 0.982013762, 1e-7);
+    ASSERT_NEAR(t.weights[o < 3 ? 1 : 0], 0.017986210, 1e-7);
+  }
+  const auto thirds = clamped(axis(Filter::kGaussian, 20, 0, 60, 3));
+  for (int64_t o = 1; o < 19; ++o) {
+    const Taps t = taps(thirds, 60, o);
+    ASSERT_EQ(t.range.begin, o < 2 ? 2 : 3 * o - 2);
+    ASSERT_EQ(t.range.end, o < 2 ? 8 : 3 * o + 4);
+  }
+  const auto fifths = clamped(axis(Filter::kGaussian, 20, 0, 100, 5));
+  for (int64_t o = 1; o < 19; ++o) ASSERT_EQ(taps(fifths, 100, o).range.begin, 5 * o - 3);
+}
+
+TEST(Taps, ClampedGaussiansAreLinesBetweenTheirEntries) {
+  const auto a = clamped(axis(Filter::kGaussian, 30, 0, 41, 41. / 30));
+  const Taps t = taps(a, 41, 2);  // centre 3.41667
+  const double right[] = {0.13455783, 0.7994705, 0.06597161};
+  ASSERT_EQ(t.range.begin, 2);
+  ASSERT_EQ(t.weights.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(t.weights[i], right[i], 1e-6);
 }
 
 TEST(Taps, SumToOneLieInTheRangeAndNeverLeaveTheInput) {

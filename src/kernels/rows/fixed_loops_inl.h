@@ -70,9 +70,25 @@ void SumRowsInPairs(const uint8_t* first, int64_t stride, const int16_t* weights
   SumColumns<kPairs>(first + i, stride, weights, taps, out + i);
 }
 
-// Requires: n is at least the number of bytes in a vector.
+// Of fewer columns than a vector has bytes.
+void SumFewColumns(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, size_t n,
+                   int16_t* out) {
+  HWY_ALIGN uint8_t rows[2][HWY_MAX_BYTES] = {};
+  HWY_ALIGN int16_t sums[HWY_MAX_BYTES];
+  Columns columns;
+  for (int t = 0; t < taps; t += 2) {
+    std::memcpy(rows[0], first + t * stride, n);
+    if (t + 1 < taps) std::memcpy(rows[1], first + (t + 1) * stride, n);  // else its weight is 0
+    columns.Add(rows[0], rows[1], PairOfWeights(weights + t));
+  }
+  columns.Store(sums);
+  std::memcpy(out, sums, n * sizeof sums[0]);
+}
+
 void SumRows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
              int16_t* out) {
+  if (n < static_cast<int64_t>(hn::Lanes(D8())))
+    return SumFewColumns(first, stride, weights, taps, static_cast<size_t>(n), out);
   switch ((taps + 1) / 2) {
     case 1: return SumRowsInPairs<1>(first, stride, weights, taps, n, out);
     case 2: return SumRowsInPairs<2>(first, stride, weights, taps, n, out);

@@ -25,20 +25,15 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void SumRowsPlainly(const uint8_t* first, int64_t stride, const int16_t* weights, int taps,
-                    int64_t n, int16_t* out) {
+#if HWY_TARGET == HWY_SCALAR
+
+void SumRows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
+             int16_t* out, bool) {
   for (int64_t i = 0; i < n; ++i) {
     int32_t sum = 0;
     for (int t = 0; t < taps; ++t) sum += weights[t] * first[t * stride + i];
     out[i] = fixed_between_u8(sum);
   }
-}
-
-#if HWY_TARGET == HWY_SCALAR
-
-void SumRows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
-             int16_t* out, bool) {
-  SumRowsPlainly(first, stride, weights, taps, n, out);
 }
 
 void SumLines(const Lines& l, const LineTaps& t, bool) {
@@ -250,8 +245,6 @@ namespace vnni = plain;
 
 void SumRows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
              int16_t* out, bool with_vnni) {
-  if (n < static_cast<int64_t>(hn::Lanes(D8())))
-    return SumRowsPlainly(first, stride, weights, taps, n, out);
   if (with_vnni) vnni::SumRows(first, stride, weights, taps, n, out);
   else plain::SumRows(first, stride, weights, taps, n, out);
 }

@@ -21,7 +21,7 @@ T placed_value(const int64_t (&place)[WarpInput::kMost], const WarpInput& source
                T fill, const Load& load) {
   if (!between) return source.nearest(place, fill, load);
   using Mean = std::conditional_t<std::is_same_v<T, uint8_t>, FixedMean,
-                                  FloatMean<std::conditional_t<kIsWide<T>, double, float>>>;
+                                  FloatBlend<std::conditional_t<kIsWide<T>, double, float>>>;
   const auto sum = source.between<Mean>(place, Mean::of(fill),
                                         [&](int64_t offset) { return Mean::of(load(offset)); });
   if constexpr (std::is_same_v<T, uint8_t>) return Mean::result(sum);

@@ -65,7 +65,7 @@ void BlendBytes(const Pairs& in, const Places& at, int64_t pixel, int64_t n, uin
 }
 
 void BlendFloats(const FloatPixels& in, const Places& at, int64_t n, float* quads) {
-  using Mean = FloatMean<float>;
+  using Mean = FloatBlend<float>;
   const auto mean = [](float a, float b, float f) { return f == 0 ? a : Mean::mean(a, b, f); };
   for (int64_t i = 0; i < n; ++i) {
     const std::byte* place = in.from + at.offset[i];
@@ -163,7 +163,7 @@ HWY_INLINE F LoadPixels(const std::byte* from, const int64_t* offset) {
   return hn::BitCast(df, LoadBlocks(from, offset));
 }
 
-// FloatMean::fraction() of a chunk's places.
+// FloatBlend::fraction() of a chunk's places.
 void FindFractions(const int64_t* place, int64_t n, float* to) {
   const hn::Repartition<uint32_t, decltype(df)> d32;
   const auto lanes = static_cast<int64_t>(hn::Lanes(df));
@@ -171,7 +171,7 @@ void FindFractions(const int64_t* place, int64_t n, float* to) {
     const auto* halves = reinterpret_cast<const uint32_t*>(place + i);
     const auto low = hn::ConcatEven(d32, hn::Load(d32, halves + lanes), hn::Load(d32, halves));
     const auto bits = hn::BitCast(hn::RebindToSigned<decltype(d32)>(),
-                                  hn::ShiftRight<kPlaceBits - FloatMean<float>::kBits>(low));
+                                  hn::ShiftRight<kPlaceBits - FloatBlend<float>::kBits>(low));
     hn::Store(hn::Mul(hn::ConvertTo(df, bits), hn::Set(df, 0x1p-24f)), df, to + i);
   }
 }
@@ -347,8 +347,8 @@ struct FloatBorder {
       std::byte* to = pixels + i * kPlace;
       const int64_t y = whole_part(at.y[i]), x = whole_part(at.x[i]);
       // A neighbour of weight 0 may not be in memory.
-      const int64_t below = y + (FloatMean<float>::fraction(at.y[i]) != 0),
-                    beside = x + (FloatMean<float>::fraction(at.x[i]) != 0);
+      const int64_t below = y + (FloatBlend<float>::fraction(at.y[i]) != 0),
+                    beside = x + (FloatBlend<float>::fraction(at.x[i]) != 0);
       put(y, x, to);
       put(y, beside, to + kPixel);
       put(below, x, to + kRow);

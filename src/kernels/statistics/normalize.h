@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-struct Spread {
+struct DeviationScale {
   float scale, epsilon;
   int64_t ddof;
 

@@ -83,11 +83,11 @@ TEST_P(NormalizeAtCpuLevel, SquaresAreOfDistancesToTheCentre) {
 
 INSTANTIATE_TEST_SUITE_P(Normalize, NormalizeAtCpuLevel, testing::ValuesIn(kCpuLevels), level_name);
 
-TEST(Spread, FactorsAreZeroWhereThereIsNoDeviation) {
-  EXPECT_EQ((Spread{2, 0, 1}.computed(18, 3)), 2 / 3.0f);
-  EXPECT_EQ((Spread{2, 0, 0}.computed(0, 3)), 0);
-  EXPECT_EQ((Spread{2, 0, 3}.computed(18, 3)), 0);
-  EXPECT_EQ((Spread{2, 16, 0}.given(3)), 0.4f);
+TEST(DeviationScale, FactorsAreZeroWhereThereIsNoDeviation) {
+  EXPECT_EQ((DeviationScale{2, 0, 1}.computed(18, 3)), 2 / 3.0f);
+  EXPECT_EQ((DeviationScale{2, 0, 0}.computed(0, 3)), 0);
+  EXPECT_EQ((DeviationScale{2, 0, 3}.computed(18, 3)), 0);
+  EXPECT_EQ((DeviationScale{2, 16, 0}.given(3)), 0.4f);
 }
 
 }  // namespace

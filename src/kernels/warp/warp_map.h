@@ -112,7 +112,7 @@ struct FixedMean {
   STOKER_HD static uint8_t result(int32_t sum) { return static_cast<uint8_t>((sum + 64) >> 7); }
 };
 template <class T>
-struct FloatMean {
+struct FloatBlend {
   using Value = T;
   static constexpr int kBits = sizeof(T) == 4 ? 24 : 32;
   template <class V>

@@ -16,7 +16,8 @@ struct EnumNames<Border> {
   static constexpr const char* kNames[] = {"constant", "clamp", "reflect_101", "reflect_1001",
                                            "wrap"};
   static constexpr std::pair<const char*, Border> kAlso[] = {
-      {"replicate", Border::kClamp},       {"101", Border::kReflect101},
+      {"replicate", Border::kClamp},       {"edge", Border::kClamp},
+      {"fill", Border::kConstant},         {"101", Border::kReflect101},
       {"reflect101", Border::kReflect101}, {"1001", Border::kReflect1001},
       {"reflect", Border::kReflect1001},   {"reflect1001", Border::kReflect1001}};
 };

@@ -10,9 +10,9 @@
 
 namespace stoker {
 
-enum class FilterMode : uint8_t { kSame, kValid };
+enum class FilterExtent : uint8_t { kSame, kValid };
 template <>
-struct EnumNames<FilterMode> {
+struct EnumNames<FilterExtent> {
   static constexpr const char* kType = "str";
   static constexpr const char* kNames[] = {"same", "valid"};
 };
@@ -20,7 +20,7 @@ struct EnumNames<FilterMode> {
 struct FilterWindowArguments {
   Small<int> anchor = {-1};
   Border border = Border::kReflect101;
-  FilterMode mode = FilterMode::kSame;
+  FilterExtent mode = FilterExtent::kSame;
 
   // The windows of a filter of this shape, along the axes of space. Throws WrongCall.
   std::vector<WindowAxis> axes(const TensorType& type, const Shape& filter) const {
@@ -35,7 +35,7 @@ struct FilterWindowArguments {
       require(at < size, "argument 'anchor' has ", at, ", and the filter the shape ", filter);
       WindowAxis& w = all[static_cast<size_t>(i)];
       w.size = size;
-      w.anchor = mode == FilterMode::kValid ? 0 : at < 0 ? size / 2 : at;
+      w.anchor = mode == FilterExtent::kValid ? 0 : at < 0 ? size / 2 : at;
     }
     return all;
   }
@@ -43,7 +43,7 @@ struct FilterWindowArguments {
   Shape filtered(const TensorType& in, const Shape& filter) const {
     Shape shape = in.shape;
     for (const WindowAxis& w : axes(in, filter)) {
-      if (mode == FilterMode::kSame) continue;
+      if (mode == FilterExtent::kSame) continue;
       shape[w.axis] -= w.size - 1;
       require(shape[w.axis] > 0, "the filter, of shape ", filter, ", does not fit into shape ",
               in.shape);

@@ -71,7 +71,7 @@ std::vector<int64_t> MixingArguments::partners(std::span<const BatchItem> items)
 }
 
 Chance MixingArguments::chance_of(std::span<const BatchItem> items, size_t i) const {
-  return mode == ShareFor::kElem ? items[i].chance : shared_chance(items[0].chance, kSharedDraws);
+  return mode == ShareScope::kElem ? items[i].chance : shared_chance(items[0].chance, kSharedDraws);
 }
 
 double MixingArguments::draw_share(Chance& chance) const {

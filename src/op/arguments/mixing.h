@@ -12,9 +12,9 @@
 
 namespace stoker {
 
-enum class ShareFor : uint8_t { kBatch, kElem };
+enum class ShareScope : uint8_t { kBatch, kElem };
 template <>
-struct EnumNames<ShareFor> {
+struct EnumNames<ShareScope> {
   static constexpr const char* kType = "str";
   static constexpr const char* kNames[] = {"batch", "elem"};
 };
@@ -40,7 +40,7 @@ std::vector<int64_t> permutation(Chance& chance, int64_t n);
 struct MixingArguments {
   float alpha = 1, probability = 1, label_smoothing = 0;
   std::optional<int> num_classes;
-  ShareFor mode = ShareFor::kBatch;
+  ShareScope mode = ShareScope::kBatch;
   Partner partner = Partner::kRoll;
 
   // Checks the types. Throws WrongCall.

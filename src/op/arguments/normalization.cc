@@ -24,13 +24,13 @@ void require_fit(const char* name, const std::optional<ShapedNumbers>& given, Sh
 
 }  // namespace
 
-void Normalization::require_one_numbers() const {
+void NormalizationArguments::require_one_numbers() const {
   for (const auto& [name, given] : {std::pair{"mean", &mean}, std::pair{"stddev", &stddev}})
     require(!*given || is_one_number(**given), "argument '", name, "' has ",
             *given ? (*given)->values.size() : 0, " values, expected one number under batch=True");
 }
 
-std::array<bool, kMaxRank> Normalization::reduced(const TensorType& in) const {
+std::array<bool, kMaxRank> NormalizationArguments::reduced(const TensorType& in) const {
   ReducedAxes chosen{axes, axis_names};
   if (!axes && !axis_names) {
     for (const auto* given : {&mean, &stddev}) {
@@ -50,7 +50,7 @@ std::array<bool, kMaxRank> Normalization::reduced(const TensorType& in) const {
   return reduced;
 }
 
-Window Normalization::groups(const TensorType& in, const Window& window) const {
+Window NormalizationArguments::groups(const TensorType& in, const Window& window) const {
   const auto flags = reduced(in);
   Window w = window;
   for (int a = 0; a < in.shape.rank; ++a)
@@ -58,7 +58,7 @@ Window Normalization::groups(const TensorType& in, const Window& window) const {
   return w;
 }
 
-Window Normalization::needed(const TensorType& in, const Window& wanted) const {
+Window NormalizationArguments::needed(const TensorType& in, const Window& wanted) const {
   if (mean && stddev) return wanted;
   const auto flags = reduced(in);
   Window w = wanted;
@@ -82,7 +82,8 @@ std::vector<float> numbers_of(const ShapedNumbers& given, const Window& groups) 
   return all;
 }
 
-void normalize_on_cpu(const Normalization& how, const View& in, const View& out, Arena& scratch) {
+void normalize_on_cpu(const NormalizationArguments& how, const View& in, const View& out,
+                      Arena& scratch) {
   if (out.shape.volume() == 0) return;
   const TensorType whole = in.whole();
   const auto flags = how.reduced(whole);
@@ -110,7 +111,7 @@ void normalize_on_cpu(const Normalization& how, const View& in, const View& out,
 }
 
 void normalize_on_cpu(std::span<const NormalizedSample> samples, Arena& scratch) {
-  const Normalization& first = samples[0].how;
+  const NormalizationArguments& first = samples[0].how;
   const TensorType type = samples[0].in.whole();
   const Window which = first.groups(type, Window::all(type.shape));
   const int64_t n = which.shape().volume();
@@ -145,7 +146,7 @@ void normalize_on_cpu(std::span<const NormalizedSample> samples, Arena& scratch)
     });
   for (const NormalizedSample& s : samples) {
     if (s.out.shape.volume() == 0) continue;
-    const Spread spread = s.how.spread();
+    const DeviationScale spread = s.how.spread();
     std::vector<float> means, factors;
     for (const double c : centres(s)) means.push_back(static_cast<float>(c));
     for (const double x : squares)

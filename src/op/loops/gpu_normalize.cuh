@@ -9,7 +9,7 @@ namespace stoker {
 
 // What is known and computed of the groups of an item, one number each.
 struct GroupNumbers {
-  Spread spread;
+  DeviationScale spread;
   int64_t count;  // of elements in a group
   double* centres;  // first sums, then means
   double* squares;
@@ -91,7 +91,7 @@ class Normalizer {
     }
   }
 
-  void add(size_t i, const Normalization& g) {
+  void add(size_t i, const NormalizationArguments& g) {
     const View &in = r_.items[i].inputs[0], &out = r_.items[i].outputs[0];
     if (out.shape.volume() == 0) return;
     const auto reduced = g.reduced(in.whole());
@@ -119,7 +119,7 @@ class Normalizer {
 
  private:
   // The numbers of the groups `which` of the next item, with so many elements each.
-  GroupNumbers numbers(const Normalization& g, const Window& which, int64_t elements) {
+  GroupNumbers numbers(const NormalizationArguments& g, const Window& which, int64_t elements) {
     const int64_t groups = which.shape().volume(), first = std::ssize(means_) * groups;
     if (is_joined_ && !centres_)
       centres_ = room<double>(items_ * groups), distances_ = room<double>(items_ * groups);

@@ -99,8 +99,8 @@ struct DisplacedValue {
   template <class N, class Load>
   STOKER_HD DeviceValue between(const int64_t (&place)[WarpInput::kMost], const DeviceValue& fill,
                                 const Load& load) const {
-    return value_of(source.between<FloatMean<N>>(place, number_of<N>(fill),
-                                                 [&](int64_t o) { return number_of<N>(load(o)); }),
+    return value_of(source.between<FloatBlend<N>>(place, number_of<N>(fill),
+                                                  [&](int64_t o) { return number_of<N>(load(o)); }),
                     type);
   }
 };

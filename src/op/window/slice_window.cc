@@ -42,13 +42,16 @@ Small<int> sliced_axes(const SliceArguments& a, const TensorType& in) {
   return axes_asked(a.axes.value_or(Small<int>{1, 0}), letters, named);
 }
 
+// An empty list says as much as none.
+bool says(const auto& list) { return list && !list->empty(); }
+
 void require_length(const char* what, size_t count, size_t axes) {
   require_count(what, count, {static_cast<int64_t>(axes)}, "one per sliced axis");
 }
 
 void require_lengths(const SliceArguments& a, size_t axes) {
   const auto require_list = [&](const char* what, const auto& list) {
-    if (list)
+    if (says(list))
       require_count(what, list->size(), {1, static_cast<int64_t>(axes)},
                     "one for all sliced axes or one for each");
   };
@@ -84,12 +87,14 @@ Interval named(const SliceArguments& a, size_t i, int64_t extent) {
   };
   const auto share = [&](const Small<float>& list) { return shortest(list.at_or_only(i)); };
   const double full = static_cast<double>(extent);
-  const double begin = a.start ? at(*a.start) : a.rel_start ? share(*a.rel_start) * full : 0;
-  if (a.end) return {begin, at(*a.end)};
-  if (a.rel_end) return {begin, share(*a.rel_end) * full};
-  if (a.shape) return {begin, begin + at(*a.shape)};
-  if (!a.rel_shape) return {begin, full};
-  if (a.rel_start) return {begin, (share(*a.rel_start) + share(*a.rel_shape)) * full};
+  const double begin = says(a.start)       ? at(*a.start)
+                       : says(a.rel_start) ? share(*a.rel_start) * full
+                                           : 0;
+  if (says(a.end)) return {begin, at(*a.end)};
+  if (says(a.rel_end)) return {begin, share(*a.rel_end) * full};
+  if (says(a.shape)) return {begin, begin + at(*a.shape)};
+  if (!says(a.rel_shape)) return {begin, full};
+  if (says(a.rel_start)) return {begin, (share(*a.rel_start) + share(*a.rel_shape)) * full};
   return {begin, begin + share(*a.rel_shape) * full};
 }
 
@@ -120,7 +125,7 @@ Shape checked_slice(const SliceArguments& a, OutOfBounds policy, const Checker& 
   if (c.is_computed("axes")) return Shape::filled(in.shape.rank, -1);
   const Small<int> sliced = sliced_axes(a, in);
   require_lengths(a, sliced.size());
-  const bool known = a.shape && policy != OutOfBounds::kTrim;
+  const bool known = says(a.shape) && policy != OutOfBounds::kTrim;
   Shape s = in.shape;
   for (size_t i = 0; i < sliced.size(); ++i) s[sliced[i]] = known ? a.shape->at_or_only(i) : -1;
   return s;

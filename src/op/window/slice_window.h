@@ -25,8 +25,8 @@ inline constexpr auto kSliceArguments = std::tuple{
     arg(&SliceArguments::axis_names, "axis_names",
         "The axes that are sliced, by letter of the layout, and '' are all. Data without a layout "
         "are HW, HWC or DHWC here. Excludes axes. Default: 'WH'."),
-    arg(&SliceArguments::start, "start", "Where the window starts, in elements. Default: 0.",
-        kPerSample),
+    arg(&SliceArguments::start, "start",
+        "Where the window starts, in elements. Default, as for []: 0.", kPerSample),
     arg(&SliceArguments::rel_start, "rel_start",
         "Where the window starts, as a fraction of the extent.", kPerSample),
     arg(&SliceArguments::end, "end",

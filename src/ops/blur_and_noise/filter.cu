@@ -35,7 +35,7 @@ struct Filter : FilterWindowArguments {
             name_of(dtype.value_or(t.dtype)), ", expected ", name_of(t.dtype), " or float32");
     if (t.shape.rank >= 0)
       for (const int a : spatial_axes(t))
-        if (mode == FilterMode::kValid) t.shape[a] = -1;
+        if (mode == FilterExtent::kValid) t.shape[a] = -1;
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
   }

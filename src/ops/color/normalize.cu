@@ -5,7 +5,7 @@
 
 namespace stoker::ops::color {
 
-struct Normalize : Normalization {
+struct Normalize : NormalizationArguments {
   DType dtype = DType::kFloat32;
   bool batch = false;
 
@@ -63,7 +63,7 @@ struct Normalize : Normalization {
   }
   static void run_gpu(GpuRun& r, std::span<const Normalize* const> items) {
     stoker::normalize(
-        r, [&](size_t i) -> const Normalization& { return *items[i]; }, items[0]->batch);
+        r, [&](size_t i) -> const NormalizationArguments& { return *items[i]; }, items[0]->batch);
   }
 
   static std::vector<Case> cases() {

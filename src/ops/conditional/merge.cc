@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+#include "op/meeting.h"
 #include "op/type_of.h"
 
 namespace stoker::ops::conditional {
@@ -11,9 +12,9 @@ struct Merge {
   static constexpr auto schema = describe(
       "merge",
       "Gives, for each sample, one of two values, as a condition says.\n\n"
-      "Only the value that is taken is made. Both have the same dtype and number of axes, and the "
-      "same layout if both have one; their shapes may differ. Where one of them lies on the GPU, "
-      "so does the result.",
+      "Only the value that is taken is made. Those that meet in a batch have the same dtype and "
+      "number of axes, and the same layout if both have one; their shapes may differ. Where one of "
+      "them lies on the GPU, so does the result.",
       ports({.name = "if_true", .help = "Any tensor: the result where the predicate is true."},
             {.name = "if_false", .help = "Any tensor: the result where it is false."},
             {.name = "predicate",
@@ -24,22 +25,15 @@ struct Merge {
   void check(Checker& c) const {
     TensorType a = c.in(0);
     const TensorType& b = c.in(1);
-    const int rank_a = a.shape.rank, rank_b = b.shape.rank;
-    const bool ranks_differ = rank_a >= 0 && rank_b >= 0 && rank_a != rank_b;
-    const bool layouts_differ = !a.layout.empty() && !b.layout.empty() && a.layout != b.layout;
-    const char* way = a.dtype != b.dtype ? "; fn.cast gives one of them the other's dtype"
-                      : ranks_differ     ? "; fn.reshape or fn.expand_dims gives them as many axes"
-                      : layouts_differ   ? "; fn.reshape(x, layout=...) gives them one layout"
-                                         : nullptr;
-    if (way)
+    if (const char* way = way_to_meet(a, b))
       throw GraphError("both sides expect the same dtype, number of axes and layout, got " +
                        a.str() + " where the condition is true and " + b.str() +
-                       " where it is false" + way);
+                       " where it is false; " + way);
     if (a.layout.empty()) a.layout = b.layout;
-    if (rank_a < 0 || rank_b < 0) {
+    if (a.shape.rank < 0 || b.shape.rank < 0) {
       a.shape.rank = -1;
     } else {
-      for (int i = 0; i < rank_a; ++i)
+      for (int i = 0; i < a.shape.rank; ++i)
         if (a.shape[i] != b.shape[i]) a.shape[i] = -1;
     }
     c.out(a);

@@ -39,13 +39,14 @@ void Crew::help() {
 }
 
 void Crew::run(int helpers, const std::function<void()>& work) {
-  Job job{work, std::min(helpers, threads())};
-  if (job.wanted > 0) {
+  const int wanted = std::min(helpers, threads());
+  Job job{work, wanted};
+  if (wanted > 0) {
     {
       const MutexLock lock(mutex_);
       jobs_.push_back(&job);
     }
-    if (job.wanted == 1) wanted_.notify_one();
+    if (wanted == 1) wanted_.notify_one();
     else wanted_.notify_all();
   }
   work();

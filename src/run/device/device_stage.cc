@@ -111,12 +111,12 @@ bool DeviceStage::make_room() {
 }
 
 // Samples of one shape lie without gaps; others are aligned for vector access.
-DeviceValues DeviceStage::reserve(EnqueuedStage& work, std::span<const int> samples,
-                                  const std::function<TensorType(int sample)>& type_of) const {
+DeviceEdge DeviceStage::reserve(EnqueuedStage& work, std::span<const int> samples,
+                                const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
   std::vector<TensorType> types;
   for (int i : samples) types.push_back(type_of(i));
-  DeviceValues v;
+  DeviceEdge v;
   v.views.resize(static_cast<size_t>(work.step.samples.size()));
   v.count = samples.size();
   v.is_dense =
@@ -177,21 +177,21 @@ void DeviceStage::launch(EnqueuedStage& work, const FusedBatch& batch,
   }
 }
 
-DeviceValues DeviceStage::upload(EnqueuedStage& work, const Ref& value) const {
+DeviceEdge DeviceStage::upload(EnqueuedStage& work, const Ref& value) const {
   const int slot = plan_.slot_of(value);
   const Batch& batch = work.step.slots.batch(slot);
   const std::vector<View>& from = work.step.slots.views(slot);
   const std::vector<int> samples = hold(work.held, batch);
-  DeviceValues v = reserve(work, samples, [&](int i) { return from[i].whole(); });
+  DeviceEdge v = reserve(work, samples, [&](int i) { return from[i].whole(); });
   copy_samples(work.stream, samples, from, v.views, batch.is_dense(), Copy::kToDevice, "upload");
   return v;
 }
 
-DeviceValues DeviceStage::run_line(EnqueuedStage& work, int head, int tail,
-                                   std::span<const View> in) const {
+DeviceEdge DeviceStage::run_line(EnqueuedStage& work, int head, int tail,
+                                 std::span<const View> in) const {
   const Step& step = work.step;
   const std::vector<int> samples = step.samples_with({tail, 0});
-  DeviceValues out =
+  DeviceEdge out =
       reserve(work, samples, [&](int i) { return step.on_device.task(tail, i).types[0]; });
   if (samples.empty()) return out;
   FusedBatch batch;
@@ -216,10 +216,10 @@ DeviceValues DeviceStage::run_line(EnqueuedStage& work, int head, int tail,
 }
 
 // Copies these samples of a value, as they are or under other types.
-DeviceValues DeviceStage::copy(EnqueuedStage& work, const DeviceValues& value,
-                               std::span<const int> samples,
-                               const std::function<TensorType(int sample)>& type_of) const {
-  DeviceValues c = reserve(work, samples, type_of);
+DeviceEdge DeviceStage::copy(EnqueuedStage& work, const DeviceEdge& value,
+                             std::span<const int> samples,
+                             const std::function<TensorType(int sample)>& type_of) const {
+  DeviceEdge c = reserve(work, samples, type_of);
   copy_samples(work.stream, samples, value.views, c.views,
                c.count == value.count && c.is_dense == value.is_dense, Copy::kOnDevice, "copy");
   return c;
@@ -227,24 +227,27 @@ DeviceValues DeviceStage::copy(EnqueuedStage& work, const DeviceValues& value,
 
 void DeviceStage::download(EnqueuedStage& work, int slot) const {
   const Batch& to = work.step.slots.batch(slot);
-  const DeviceValues& value = values_of(work, plan_.slot(slot).from);
+  const DeviceEdge& value = values_of(work, plan_.slot(slot).from);
   copy_samples(work.stream, hold(work.held, to), value.views, work.step.slots.views(slot),
                value.is_dense && to.is_dense() && value.count == to.samples.size(), Copy::kToHost,
                "download");
 }
 
-Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step, int node) const {
+Batch DeviceStage::batch_of(const DeviceEdge& value, const Step& step, int node) const {
   Batch b;
-  for (int i : step.samples.made())
+  for (int i : step.samples.made()) {
+    if (!value.views[i].data) continue;  // another variant has it
     b.samples.push_back(
         {value.views[i], value.owner, step.samples.origin(node, i).index, static_cast<int64_t>(i)});
+  }
+  if (b.samples.empty()) return b;
   b.dtype = b.samples[0].view.dtype;
   b.layout = b.samples[0].view.layout;
   if (value.is_dense) b.whole = value.owner;
   return b;
 }
 
-const DeviceValues& DeviceStage::values_of(EnqueuedStage& work, const Ref& from) const {
+const DeviceEdge& DeviceStage::values_of(EnqueuedStage& work, const Ref& from) const {
   if (const auto it = work.values.find(from); it != work.values.end()) return it->second;
   if (const auto it = work.step.on_device.values.find(from); it != work.step.on_device.values.end())
     return it->second;
@@ -275,8 +278,8 @@ std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const 
 
 // The bytes of the node's input under other types. They stay in place unless there would be gaps
 // between samples that are alike, or none between others.
-DeviceValues DeviceStage::alias(EnqueuedStage& work, int node) const {
-  const DeviceValues& from = values_of(work, *plan_.node(node).inputs[0]);
+DeviceEdge DeviceStage::alias(EnqueuedStage& work, int node) const {
+  const DeviceEdge& from = values_of(work, *plan_.node(node).inputs[0]);
   const std::vector<int> samples = work.step.samples_with({node, 0});
   const auto type = [&](int i) -> const TensorType& {
     return work.step.on_device.task(node, i).types[0];
@@ -285,7 +288,7 @@ DeviceValues DeviceStage::alias(EnqueuedStage& work, int node) const {
                                      [&](int i) { return type(i) == type(samples[0]); });
   if (from.count != samples.size() || from.is_dense != are_alike)
     return copy(work, from, samples, type);
-  DeviceValues v{from.owner, std::vector<View>(from.views.size()), samples.size(), are_alike};
+  DeviceEdge v{from.owner, std::vector<View>(from.views.size()), samples.size(), are_alike};
   for (int i : samples)
     v.views[i] = View::dense(from.views[i].data, type(i).dtype, type(i).shape, type(i).layout);
   return v;
@@ -319,13 +322,14 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
     if (plan_.slot_of_output(k) >= 0) continue;
     const Ref from = plan_.graph().outputs[k];
     at_node(from.node, [&] {
-      const DeviceValues& v = values_of(work, from);
-      const std::vector<int> made = work.step.samples.made();
+      const DeviceEdge& v = values_of(work, from);
+      const std::vector<int> made = work.step.samples_with(from);
       const bool has_gaps = v.is_dense && v.count != made.size();
       // Outputs never share bytes.
       const bool is_copied = !taken.insert(v.owner.get()).second || has_gaps;
       const auto type = [&](int i) { return v.views[i].whole(); };
-      batches[k] = batch_of(is_copied ? copy(work, v, made, type) : v, work.step, from.node);
+      batches[k] =
+          batch_of(is_copied ? copy(work, v, made, type) : v, work.step, plan_.named_by(k));
     });
     batches[k].on_device = on_device;
   }
@@ -339,7 +343,7 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
 // outputs get their values when everything is enqueued, so a failure half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
   Stream& stream = stream_of(step);
-  std::map<Ref, DeviceValues> values;
+  std::map<Ref, DeviceEdge> values;
   enqueue_with(stream, [&](Held& held) {
     EnqueuedStage work{step, stream, held, values};
     enqueue_stage(work, stage, outputs);

@@ -62,7 +62,7 @@ class DeviceStage {
     Step& step;
     Stream& stream;
     Held& held;
-    std::map<Ref, DeviceValues>& values;
+    std::map<Ref, DeviceEdge>& values;
   };
   Stream& stream_of(const Step& step) const {
     return *streams_[static_cast<size_t>(step.number) % streams_.size()];
@@ -73,27 +73,27 @@ class DeviceStage {
   void enqueue(Step& step, int stage, Outputs* outputs);
   // Calls enqueue(). Errors name the node; a lack of any memory becomes DeviceFull.
   void at_node(int node, const std::function<void()>& enqueue) const;
-  DeviceValues decode_node(EnqueuedStage& work, int node, std::vector<int>& refused) const;
+  DeviceEdge decode_node(EnqueuedStage& work, int node, std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
   void launch(EnqueuedStage& work, const FusedBatch& batch, const std::string& name) const;
-  DeviceValues reserve(EnqueuedStage& work, std::span<const int> samples,
-                       const std::function<TensorType(int sample)>& type_of) const;
-  DeviceValues upload(EnqueuedStage& work, const Ref& value) const;
-  const DeviceValues& values_of(EnqueuedStage& work, const Ref& from) const;
+  DeviceEdge reserve(EnqueuedStage& work, std::span<const int> samples,
+                     const std::function<TensorType(int sample)>& type_of) const;
+  DeviceEdge upload(EnqueuedStage& work, const Ref& value) const;
+  const DeviceEdge& values_of(EnqueuedStage& work, const Ref& from) const;
   bool is_upload(const Step& step, int node) const;
   void run_node(EnqueuedStage& work, int node) const;
-  DeviceValues run_line(EnqueuedStage& work, int head, int tail, std::span<const View> in) const;
+  DeviceEdge run_line(EnqueuedStage& work, int head, int tail, std::span<const View> in) const;
   std::vector<View> taken_views(EnqueuedStage& work, int node) const;
   void run_operator(EnqueuedStage& work, int node) const;
-  DeviceValues alias(EnqueuedStage& work, int node) const;
+  DeviceEdge alias(EnqueuedStage& work, int node) const;
   std::vector<BatchItem> items_of(const Step& step, int node,
-                                  std::span<const DeviceValues* const> inputs,
-                                  std::span<const DeviceValues> outputs,
+                                  std::span<const DeviceEdge* const> inputs,
+                                  std::span<const DeviceEdge> outputs,
                                   std::vector<const Operator*>& ops) const;
-  DeviceValues copy(EnqueuedStage& work, const DeviceValues& value, std::span<const int> samples,
-                    const std::function<TensorType(int sample)>& type_of) const;
+  DeviceEdge copy(EnqueuedStage& work, const DeviceEdge& value, std::span<const int> samples,
+                  const std::function<TensorType(int sample)>& type_of) const;
   void download(EnqueuedStage& work, int slot) const;
-  Batch batch_of(const DeviceValues& value, const Step& step, int node) const;
+  Batch batch_of(const DeviceEdge& value, const Step& step, int node) const;
   std::map<size_t, Batch> outputs_of(EnqueuedStage& work) const;
   void enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs) const;
 

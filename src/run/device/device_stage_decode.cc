@@ -7,11 +7,11 @@
 
 namespace stoker {
 
-DeviceValues DeviceStage::decode_node(EnqueuedStage& work, int node,
-                                      std::vector<int>& refused) const {
+DeviceEdge DeviceStage::decode_node(EnqueuedStage& work, int node,
+                                    std::vector<int>& refused) const {
   const Step& step = work.step;
   const std::vector<int> samples = step.samples_with({node, 0});
-  DeviceValues v = reserve(work, samples, [&](int i) {
+  DeviceEdge v = reserve(work, samples, [&](int i) {
     const Picture& p = step.on_device.picture(node, i);
     return TensorType{p.type.dtype, p.type.layout, p.window.shape()};
   });
@@ -41,7 +41,7 @@ std::vector<int> DeviceStage::decode(Step& step, int stage) {
     if (plan_.planned(n).device_stage == stage) nodes.push_back(n);
   if (nodes.empty() || step.samples.made().empty()) return {};
   std::vector<int> refused;
-  std::map<Ref, DeviceValues> decoded;
+  std::map<Ref, DeviceEdge> decoded;
   Stream& stream = stream_of(step);
   enqueue_with(stream, [&](Held& held) {
     EnqueuedStage work{step, stream, held, decoded};

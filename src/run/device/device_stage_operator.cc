@@ -9,8 +9,8 @@ namespace stoker {
 // `inputs`: null for one that is missing, or that lies on the host in the sample's task. Makes an
 // item for each sample or frame, and adds the operator with its arguments to `ops`.
 std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
-                                             std::span<const DeviceValues* const> inputs,
-                                             std::span<const DeviceValues> outputs,
+                                             std::span<const DeviceEdge* const> inputs,
+                                             std::span<const DeviceEdge> outputs,
                                              std::vector<const Operator*>& ops) const {
   const bool unfold = plan_.checked(node).unfold;
   std::vector<BatchItem> items;
@@ -25,7 +25,7 @@ std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
         if (inputs[k] && v.layout.empty()) v.layout = task.inputs[k].layout;
         item.inputs.push_back(v);
       }
-      for (const DeviceValues& out : outputs)
+      for (const DeviceEdge& out : outputs)
         item.outputs.push_back(unfold ? out.views[i].frame(f) : out.views[i]);
       ops.push_back(DeviceTask::of_frame(task.ops, f).get());
     }
@@ -36,11 +36,11 @@ std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
 void DeviceStage::run_operator(EnqueuedStage& work, int node) const {
   const CheckedNode& checked = plan_.checked(node);
   const Step& step = work.step;
-  std::vector<DeviceValues> outputs;
+  std::vector<DeviceEdge> outputs;
   for (int k = 0; k < static_cast<int>(checked.outputs.size()); ++k)
     outputs.push_back(reserve(work, step.samples_with({node, k}),
                               [&](int i) { return step.on_device.type_of({node, k}, i); }));
-  std::vector<const DeviceValues*> inputs;
+  std::vector<const DeviceEdge*> inputs;
   for (size_t k = 0; k < plan_.node(node).inputs.size(); ++k) {
     const auto& in = plan_.node(node).inputs[k];
     inputs.push_back(in && !checked.type->input(k).is_value ? &values_of(work, *in) : nullptr);

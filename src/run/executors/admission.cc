@@ -21,7 +21,7 @@ Ticket Admission::next_ticket(size_t worker) {
 std::unique_ptr<Iteration> Admission::take_oldest() {
   std::unique_ptr<Iteration> oldest = queue_.take_front();
   is_tight_ = false;
-  for (auto& it : queue_) it->is_closing = false;
+  for (auto& it : queue_) it->is_cancelled = false;
   if (!queue_.is_empty() && queue_.front().is(State::kStarved))
     queue_.front().state = State::kWorking;
   return oldest;
@@ -52,13 +52,13 @@ void Admission::released_on_device() {
 }
 
 bool Admission::make_room() {
-  queue_.close_marked();
+  queue_.end_cancelled();
   if (queue_.is_empty() || !queue_.front().is(State::kStarved) ||
       queue_.front().kind() == StageKind::kDevice)
     return false;
   is_tight_ = true;
   if (queue_.size() > 1) {
-    queue_.close_youngest();
+    queue_.cancel_youngest();
     return false;
   }
   if (queue_.is_destroying() || is_opening() || queue_.front().running_count)
@@ -76,7 +76,7 @@ bool Admission::starve_for_device(const Ticket& ticket, bool tries_again) {
   };
   if (std::none_of(queue_.begin() + 1, queue_.end(), holds)) return false;
   is_tight_ = true;
-  queue_.close_youngest();
+  queue_.cancel_youngest();
   return true;
 }
 
@@ -91,7 +91,7 @@ bool Admission::end_opening(std::unique_ptr<Iteration> it, bool has_memory, bool
   unopened_ = is_stuck ? it->step.slots.fixed_bytes() : 0;
   const bool is_next = it->step.number == queue_.next_number() && !opens_only_oldest();
   if (has_memory && is_next) queue_.open(std::move(it));
-  else queue_.close(std::move(it));
+  else queue_.cancel(std::move(it));
   return !finds_none && !has_failed;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits for memory, which iteration is closed to make room, and who works alone.
+// Who waits for memory, which iteration is cancelled to make room, and who works alone.
 // Pipelined::mutex_ guards it.
 //
 // Note [Memory]
 // Fixed slots are acquired when an iteration is opened, others when their shape is known. A ticket
 // that finds no room is given back (Starved), and its iteration waits until memory is released. For
-// the oldest, the youngest iteration is closed, to be made again later, and in the end
-// Pipelined::wait waits for the work that the device still has. If nothing is left to close, the
+// the oldest, the youngest iteration is cancelled, to be made again later, and in the end
+// Pipelined::wait waits for the work that the device still has. If nothing is left to cancel, the
 // user holds the memory or the budget is too small, and wait() says so. So waiting ends. The same
 // holds for the device's memory (DeviceFull).
 //
@@ -36,10 +36,10 @@ class Admission {
 
   // A ticket found no room. It tries again if memory was released since it was given out.
   void starve(const Ticket& ticket, const Starved& why) { wait_for_memory(ticket, &why); }
-  // The same for the device's memory. For the oldest, the youngest is closed if one holds any.
+  // The same for the device's memory. For the oldest, the youngest is cancelled if one holds any.
   // Returns whether there may be room then. `tries_again`: the iteration does not wait.
   bool starve_for_device(const Ticket& ticket, bool tries_again);
-  // A ticket was given back or is finished. If the oldest starves for host memory, closes the
+  // A ticket was given back or is finished. If the oldest starves for host memory, cancels the
   // youngest for it, or lets it try again with one ticket at a time, and returns true.
   bool make_room();
   // Memory was released: those that starve try again. Returns whether there are any.
@@ -49,12 +49,12 @@ class Admission {
   // Whether another iteration may be opened if `depth` of them may be open.
   bool may_open(int depth) const;
   // A thread seeks memory for the next iteration, without the mutex. At the end the iteration is
-  // opened, or closed if it found none or is no longer the next. Returns whether another try makes
-  // sense: it found memory, or some was released meanwhile.
+  // opened, or cancelled if it found none or is no longer the next. Returns whether another try
+  // makes sense: it found memory, or some was released meanwhile.
   void begin_opening() { opening_since_ = queue_.releases; }
   bool end_opening(std::unique_ptr<Iteration> it, bool has_memory, bool has_failed);
   bool is_opening() const { return opening_since_.has_value(); }
-  // Afterwards the next oldest may try again, and nothing has to be closed any more.
+  // Afterwards the next oldest may try again, and nothing has to be cancelled any more.
   std::unique_ptr<Iteration> take_oldest();
 
   // Whether the user has to make room, and for what. Another try follows.

@@ -29,9 +29,9 @@ class AdmissionTest : public testing::Test {
       return e.what();
     }
   }
-  // Does what Pipelined::destroy_closed does.
-  size_t destroy_closed() {
-    const size_t count = queue_.take_closed().size();
+  // Does what Pipelined::destroy_cancelled does.
+  size_t destroy_cancelled() {
+    const size_t count = queue_.take_cancelled().size();
     if (!count) return 0;
     queue_.destroyed();
     admission_.released();
@@ -52,11 +52,11 @@ TEST_F(AdmissionTest, TheYoungestIsClosedForTheOldestUntilThatIsAlone) {
   EXPECT_EQ(queue_.size(), 2);
   EXPECT_EQ(queue_.next_number(), 2);
   EXPECT_TRUE(queue_.is_destroying());
-  EXPECT_EQ(destroy_closed(), 1u);
+  EXPECT_EQ(destroy_cancelled(), 1u);
   EXPECT_TRUE(queue_.front().is(State::kWorking));  // there is room, so it tries again
   (void)starve();
   EXPECT_FALSE(admission_.make_room());
-  EXPECT_EQ(destroy_closed(), 1u);
+  EXPECT_EQ(destroy_cancelled(), 1u);
   (void)starve();
   EXPECT_TRUE(admission_.make_room());
   EXPECT_TRUE(queue_.front().is(State::kAlone));
@@ -80,12 +80,12 @@ TEST_F(AdmissionTest, AnIterationGoesWhenNoneOfItsTicketsRuns) {
   admission_.starve(a, Starved{{}, 100});
   EXPECT_FALSE(admission_.make_room());
   EXPECT_EQ(queue_.size(), 2);
-  EXPECT_TRUE(queue_.back().is_closing);
+  EXPECT_TRUE(queue_.back().is_cancelled);
   EXPECT_FALSE(admission_.next_ticket(1));
   younger.iteration->finish(younger.number);
-  queue_.close_marked();
+  queue_.end_cancelled();
   EXPECT_EQ(queue_.size(), 1);
-  EXPECT_EQ(destroy_closed(), 1u);
+  EXPECT_EQ(destroy_cancelled(), 1u);
   b.iteration->finish(b.number);
 }
 
@@ -97,10 +97,10 @@ TEST_F(AdmissionTest, WhatWasToBeClosedGoesOnWhenTheOldestIsHandedOut) {
   a.iteration->give_back(a.number, TicketState::kPending);
   admission_.starve(a, Starved{{}, 100});
   (void)admission_.make_room();
-  EXPECT_TRUE(queue_.back().is_closing);
+  EXPECT_TRUE(queue_.back().is_cancelled);
   b.iteration->finish(b.number);
   (void)admission_.take_oldest();
-  EXPECT_FALSE(queue_.front().is_closing);
+  EXPECT_FALSE(queue_.front().is_cancelled);
   EXPECT_TRUE(admission_.may_open(9));
   EXPECT_EQ(admission_.next_ticket(1).iteration, younger.iteration);
 }
@@ -140,7 +140,7 @@ TEST_F(AdmissionTest, StarvingForTheDeviceClosesWhoHoldsItsMemory) {
   EXPECT_TRUE(admission_.starve_for_device(ticket, true));
   EXPECT_TRUE(queue_.front().is(State::kWorking)) << "it tries again";
   EXPECT_EQ(queue_.size(), 1);
-  EXPECT_EQ(destroy_closed(), 1u);
+  EXPECT_EQ(destroy_cancelled(), 1u);
 }
 
 TEST_F(AdmissionTest, OneWorksAloneWhenTheOthersHaveTrimmed) {
@@ -168,7 +168,7 @@ TEST_F(AdmissionTest, WhatCannotBeOpenedIsSaid) {
   EXPECT_FALSE(admission_.may_open(9));
   EXPECT_FALSE(admission_.end_opening(iterations_.make(0), false, false));
   EXPECT_TRUE(admission_.is_stuck());
-  EXPECT_EQ(destroy_closed(), 1u);
+  EXPECT_EQ(destroy_cancelled(), 1u);
   const HostPool pool(1000);
   EXPECT_NE(stuck_message(pool, 7).find("a batch of up to 7 samples"), std::string::npos);
   admission_.begin_opening();
@@ -184,11 +184,11 @@ TEST_F(AdmissionTest, ASearchForMemoryIsRepeatedWhereThingsChanged) {
   EXPECT_FALSE(admission_.is_stuck());
   open(2);
   admission_.begin_opening();
-  queue_.close_youngest();
+  queue_.cancel_youngest();
   EXPECT_TRUE(admission_.end_opening(iterations_.make(2), true, false)) << "1 comes before 2";
   EXPECT_EQ(queue_.size(), 1);
   EXPECT_EQ(queue_.next_number(), 1);
-  EXPECT_EQ(destroy_closed(), 3u);
+  EXPECT_EQ(destroy_cancelled(), 3u);
   admission_.begin_opening();
   EXPECT_FALSE(admission_.end_opening(iterations_.make(1), false, true)) << "it failed";
   EXPECT_FALSE(admission_.is_stuck());

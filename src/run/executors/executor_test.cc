@@ -208,7 +208,7 @@ TEST(Executor, ATightBudgetGivesTheSameBytes) {
   }
   EXPECT_EQ(all, want);
   EXPECT_LE(p.stats().batches.high_water, tight.memory_limit / 2);
-  // Tries that starved, and iterations that were closed and made again, do not count.
+  // Tries that starved, and iterations that were cancelled and made again, do not count.
   EXPECT_GE(p.stats().executor.samples, 12 * 4);
   EXPECT_LE(p.stats().executor.samples, (12 + 4) * 4);
 }

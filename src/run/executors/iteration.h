@@ -6,15 +6,26 @@
 #pragma once
 #include "run/device/device_stage.h"
 #include "run/step/sample_maker.h"
+#include "run/step/variants.h"
 
 namespace stoker {
+
+// Note [Life of an iteration]
+//
+//   opened      Pipelined::open_iterations, as far as Admission finds memory for it
+//   scheduled   IterationQueue::next_ticket gives its tickets to workers and to the issuer
+//   advanced    Pipelined::advance begins its next stage behind the last ticket of one
+//   handed out  Pipelined::take_step takes the oldest; Step::publish makes its batches
+//
+// Where memory is short, the youngest is cancelled (IterationQueue::cancel_youngest): it gives back
+// what it has, and is opened again from its beginning when there is room.
 
 // IterationQueue::next_ticket tells what may start in each of these.
 enum class IterationState : uint8_t {
   kWorking,  // gives out the tickets of its stage
   // A ticket found no memory. None is given out until some is released or this is the oldest.
   kStarved,
-  kAlone,  // the oldest starved with nothing left to close: gives out one ticket at a time
+  kAlone,  // the oldest starved with nothing left to cancel: gives out one ticket at a time
   kStuck,  // the oldest found no memory though alone: the user has to make room
   kAwaiting,  // its stage begins when the device's copies are on the host
   kFailed,  // an error ended it, to be raised when none of its tickets runs
@@ -41,7 +52,7 @@ struct Iteration {
   IterationState state = IterationState::kWorking;
   int stage = 0;
   // It has to make room and be made again later. It gives out no tickets, and goes when none runs.
-  bool is_closing = false;
+  bool is_cancelled = false;
   std::vector<TicketState> tickets;  // of this stage
   int64_t first_pending = 0;  // no ticket before this one is pending
   int running_count = 0;
@@ -75,7 +86,9 @@ struct Iteration {
   void make(int ticket, SampleMaker& maker, std::vector<SampleFailure>& failures);
   // Requires: all is made.
   Outputs take_outputs(const std::shared_ptr<const Plan>& plan, HostPool& pool) {
-    return issued.outputs ? std::move(*issued.outputs) : step.publish(plan, pool);
+    Outputs out = issued.outputs ? std::move(*issued.outputs) : step.publish(plan, pool);
+    if (!out.is_lost) out.batches = joined_variants(*plan, std::move(out.batches));
+    return out;
   }
   // The ticket found no room and has to be tried again.
   void give_back(int ticket, TicketState which);

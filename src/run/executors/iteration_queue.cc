@@ -17,22 +17,22 @@ std::unique_ptr<Iteration> IterationQueue::take_front() {
   return it;
 }
 
-void IterationQueue::close_youngest() {
-  back().is_closing = true;
-  close_marked();
+void IterationQueue::cancel_youngest() {
+  back().is_cancelled = true;
+  end_cancelled();
 }
 
-void IterationQueue::close_marked() {
-  while (size() > 1 && back().is_closing && !back().running_count) {
+void IterationQueue::end_cancelled() {
+  while (size() > 1 && back().is_cancelled && !back().running_count) {
     next_number_ = back().step.number;
-    close(std::move(iterations_.back()));
+    cancel(std::move(iterations_.back()));
     iterations_.pop_back();
   }
 }
 
-std::vector<std::unique_ptr<Iteration>> IterationQueue::take_closed() {
-  if (!closed_.empty()) ++destroying_;
-  return std::exchange(closed_, {});
+std::vector<std::unique_ptr<Iteration>> IterationQueue::take_cancelled() {
+  if (!cancelled_.empty()) ++destroying_;
+  return std::exchange(cancelled_, {});
 }
 
 bool IterationQueue::wants_one_alone() const {
@@ -52,13 +52,15 @@ bool IterationQueue::is_in_turn(size_t k) const {
 bool IterationQueue::may_start(size_t k, Who who) const {
   const Iteration& it = *iterations_[k];
   const bool gives_out = it.is(State::kWorking) || (it.is(State::kAlone) && !it.running_count);
-  if (!gives_out || it.is_closing) return false;
+  if (!gives_out || it.is_cancelled) return false;
   if (it.kind() == StageKind::kDevice) return who == Who::kIssuer && is_in_turn(k);
   if (who != Who::kWorker) return false;
   if (it.kind() != StageKind::kPython) return true;
   if (it.call) return it.call->is_over;
-  const int node = it.step.plan.stage(it.stage).nodes[0];
-  return is_in_turn(k) && (k == 0 || !it.step.plan.node(node).function->is_stateful());
+  const Node& node = it.step.plan.node(it.step.plan.stage(it.stage).nodes[0]);
+  // Two nodes of sides that differ call one function, which sees the steps in order all the same.
+  const bool waits = node.function->is_stateful() || !node.sides.empty();
+  return is_in_turn(k) && (k == 0 || !waits);
 }
 
 Ticket IterationQueue::next_ticket(Who who) const {

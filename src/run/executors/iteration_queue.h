@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The open iterations, oldest first, with their tickets, and closed ones until they are destroyed.
-// Pipelined::mutex_ guards it.
+// The open iterations, oldest first, with their tickets, and cancelled ones until they are
+// destroyed. Pipelined::mutex_ guards it.
 #pragma once
 #include <deque>
 
@@ -42,16 +42,16 @@ class IterationQueue {
   // Whether the oldest has a sample that needs all memory, so that no other may start.
   bool wants_one_alone() const;
 
-  // Closes an iteration, to be made again later, so that there is room. It was not opened, or is
-  // the youngest. An open one is marked, and closed when none of its tickets runs.
-  void close(std::unique_ptr<Iteration> it) { closed_.push_back(std::move(it)); }
-  void close_youngest();
-  void close_marked();
+  // Cancels an iteration, to be made again later, so that there is room. It was not opened, or is
+  // the youngest. An open one is marked, and cancelled when none of its tickets runs.
+  void cancel(std::unique_ptr<Iteration> it) { cancelled_.push_back(std::move(it)); }
+  void cancel_youngest();
+  void end_cancelled();
   // Closed iterations are destroyed without the mutex, because their buffers call
   // Pipelined::memory_released(). Before and between these two calls, is_destroying().
-  std::vector<std::unique_ptr<Iteration>> take_closed();
+  std::vector<std::unique_ptr<Iteration>> take_cancelled();
   void destroyed() { --destroying_; }
-  bool is_destroying() const { return destroying_ || !closed_.empty(); }
+  bool is_destroying() const { return destroying_ || !cancelled_.empty(); }
 
   int64_t polls = 0;  // how often there was reason to query Issued::copied
   int64_t releases = 0;  // how often memory was released
@@ -61,8 +61,8 @@ class IterationQueue {
   bool is_in_turn(size_t k) const;
 
   std::deque<std::unique_ptr<Iteration>> iterations_;
-  std::vector<std::unique_ptr<Iteration>> closed_;
-  int destroying_ = 0;  // threads that are destroying closed iterations
+  std::vector<std::unique_ptr<Iteration>> cancelled_;
+  int destroying_ = 0;  // threads that are destroying cancelled iterations
   int64_t next_number_ = 0;
 };
 

@@ -17,7 +17,7 @@ constexpr State kStates[] = {State::kWorking,  State::kStarved, State::kAlone, S
 struct Case {
   State state;
   int stage;
-  bool is_closing;
+  bool is_cancelled;
   bool runs;  // one ticket runs
   enum { kNoCall, kCalls, kCalled } call;  // of a kPython stage
 
@@ -25,7 +25,8 @@ struct Case {
   bool is_possible() const { return kind() == StageKind::kPython || call == kNoCall; }
   std::string str() const {
     return "state " + std::to_string(static_cast<int>(state)) + " stage " + std::to_string(stage) +
-           (is_closing ? " closing" : "") + (runs ? " runs" : "") + " call " + std::to_string(call);
+           (is_cancelled ? " cancelled" : "") + (runs ? " runs" : "") + " call " +
+           std::to_string(call);
   }
 };
 
@@ -33,17 +34,17 @@ std::vector<Case> all_cases() {
   std::vector<Case> all;
   for (const State state : kStates)
     for (int stage = 0; stage < 6; ++stage)
-      for (const bool is_closing : {false, true})
+      for (const bool is_cancelled : {false, true})
         for (const bool runs : {false, true})
           for (const auto call : {Case::kNoCall, Case::kCalls, Case::kCalled})
-            if (const Case c{state, stage, is_closing, runs, call}; c.is_possible())
+            if (const Case c{state, stage, is_cancelled, runs, call}; c.is_possible())
               all.push_back(c);
   return all;
 }
 
 std::unique_ptr<Iteration> make(const Iterations& iterations, int64_t number, const Case& c) {
   std::unique_ptr<Iteration> it = iterations.make(number, c.state, c.stage);
-  it->is_closing = c.is_closing;
+  it->is_cancelled = c.is_cancelled;
   if (c.runs) (void)it->give_out(TicketState::kPending);
   if (c.call != Case::kNoCall) it->call = std::make_shared<UserCall>();
   if (c.call == Case::kCalled) it->call->is_over = true;
@@ -52,7 +53,7 @@ std::unique_ptr<Iteration> make(const Iterations& iterations, int64_t number, co
 
 // The rules once more, as a person would say them.
 bool gives_tickets(const Case& c) {
-  if (c.is_closing) return false;
+  if (c.is_cancelled) return false;
   if (c.runs && c.kind() != StageKind::kChain) return false;  // its only ticket is given out
   return c.state == State::kWorking || (c.state == State::kAlone && !c.runs);
 }
@@ -169,10 +170,10 @@ TEST(IterationQueue, CountsIterationsThatAreMadeAgain) {
   IterationQueue queue;
   for (int n = 0; n < 3; ++n) queue.open(iterations.make(n));
   EXPECT_EQ(queue.next_number(), 3);
-  queue.close_youngest();
+  queue.cancel_youngest();
   EXPECT_EQ(queue.next_number(), 2);
   EXPECT_TRUE(queue.is_destroying());
-  EXPECT_EQ(queue.take_closed().at(0)->step.number, 2);
+  EXPECT_EQ(queue.take_cancelled().at(0)->step.number, 2);
   EXPECT_TRUE(queue.is_destroying());
   queue.destroyed();
   EXPECT_FALSE(queue.is_destroying());

@@ -164,7 +164,7 @@ void Pipelined::open_iterations() {
   std::exception_ptr failure;
   for (bool try_again = true; try_again;) {
     try_again = may_open() && open_next(failure);
-    destroy_closed();
+    destroy_cancelled();
   }
   if (failure) std::rethrow_exception(failure);
 }
@@ -204,12 +204,12 @@ void Pipelined::finish_device() {
   open_iterations();
 }
 
-void Pipelined::destroy_closed() {
-  std::vector<std::unique_ptr<Iteration>> closed = queue_.take_closed();
-  if (closed.empty()) return;
+void Pipelined::destroy_cancelled() {
+  std::vector<std::unique_ptr<Iteration>> cancelled = queue_.take_cancelled();
+  if (cancelled.empty()) return;
   {
     const MutexUnlock unlocked(mutex_);
-    closed.clear();
+    cancelled.clear();
   }
   queue_.destroyed();
   admission_.released();
@@ -229,7 +229,7 @@ void Pipelined::run_worker(size_t worker) {
       }
       if (t.is_alone) admission_.trimmed(worker);
       finish_ticket(t);
-      destroy_closed();
+      destroy_cancelled();
     } else if (admission_.must_trim(worker)) {
       trim(worker);
     } else {
@@ -295,7 +295,7 @@ void Pipelined::end_try(Iteration& it, const std::exception_ptr& fatal) {
 void Pipelined::advance(Iteration& it) {
   if (it.is(State::kFailed)) return;
   if (it.step.samples.is_to_rewind()) {
-    ++it.running_count;  // so that it is not closed meanwhile
+    ++it.running_count;  // so that it is not cancelled meanwhile
     // The issuer may ask, under the mutex, which iterations hold values.
     auto of_device = std::exchange(it.step.on_device.values, {});
     {
@@ -369,13 +369,13 @@ void Pipelined::issue(const Ticket& ticket) {
     work_.notify_all();
   }
   end_try(it, fatal);
-  destroy_closed();
+  destroy_cancelled();
 }
 
 // Lets the iteration go on if the values that its stage reads are on the host.
 void Pipelined::poll(Iteration& it) {
   it.issued.polled_at = queue_.polls;
-  ++it.running_count;  // so that it is not closed meanwhile
+  ++it.running_count;  // so that it is not cancelled meanwhile
   std::exception_ptr fatal;
   bool is_there = false;
   try {
@@ -388,7 +388,7 @@ void Pipelined::poll(Iteration& it) {
   if (is_there) it.state = State::kWorking;
   if (is_there) work_.notify_all();
   end_try(it, fatal);
-  destroy_closed();
+  destroy_cancelled();
 }
 
 void Pipelined::fed() {

@@ -60,7 +60,7 @@ class Pipelined final : public Executor {
   bool may_open() const STOKER_REQUIRES(mutex_);
   bool open_next(std::exception_ptr& failure) STOKER_REQUIRES(mutex_);
   void finish_device() STOKER_REQUIRES(mutex_);
-  void destroy_closed() STOKER_REQUIRES(mutex_);
+  void destroy_cancelled() STOKER_REQUIRES(mutex_);
 
   void run_worker(size_t worker) STOKER_EXCLUDES(mutex_);
   void try_ticket(Worker& w, Try& t) STOKER_EXCLUDES(mutex_);

@@ -33,11 +33,12 @@ bool is_fixed(const TensorType& type) {
                      [](int64_t e) { return e >= 0; });
 }
 
-Plan::Plan(Graph graph, const PlanOptions& options)
-    : graph_(std::move(graph)),
+Plan::Plan(CheckedGraph checked, const PlanOptions& options)
+    : graph_(std::move(checked.graph)),
       options_(options),
-      checked_(check(graph_)),
+      checked_(std::move(checked.nodes)),
       nodes_(graph_.nodes.size()) {
+  number_variants(checked);
   if (graph_.outputs.empty())
     throw GraphError(
         "the pipeline has no outputs; return them from the function or call set_outputs");
@@ -53,6 +54,16 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   find_host_copies();
   find_uses();
   find_asked();
+}
+
+void Plan::number_variants(const CheckedGraph& checked) {
+  for (const std::vector<Variant>& given : checked.variants) {
+    std::vector<PlanVariant>& list = variants_.emplace_back();
+    for (const Variant& v : given) {
+      list.push_back({named_by_.size(), v.sides});
+      named_by_.push_back(given[0].value.node);
+    }
+  }
 }
 
 void Plan::find_reads() {
@@ -233,7 +244,7 @@ void Plan::find_passes() {
     const int next = consumer[i];
     if (!nodes_[i].is_used || nodes_[i].is_early || uses[i] != 1 || next < 0) continue;
     if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold ||
-        nodes_[i].stage != nodes_[next].stage || node(i).guards != node(next).guards)
+        nodes_[i].stage != nodes_[next].stage)
       continue;
     if (node(i).device == DeviceKind::kCpu && !options_.rewrites.fuse) continue;
     if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next))
@@ -366,6 +377,21 @@ std::string Plan::str() const {
     for (int k = delivered_; k < slot_count(); ++k)
       if (slots_[k].from.node == i) s += "; copied to the host, " + slots_[k].type.str();
     s += "\n";
+  }
+  return s + variants_in_words();
+}
+
+std::string Plan::variants_in_words() const {
+  std::string s;
+  for (size_t k = 0; k < variants_.size(); ++k) {
+    if (variants_[k].size() == 1) continue;
+    s += "output " + std::to_string(k) + ":";
+    for (const PlanVariant& v : variants_[k]) {
+      const Ref& from = graph_.outputs[v.output];
+      s += (&v == &variants_[k][0] ? " " : " or ") +
+           checked_[from.node].outputs[from.output].str() + " of " + node(from.node).name;
+    }
+    s += "; the samples of a batch have one type\n";
   }
   return s;
 }

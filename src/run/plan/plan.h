@@ -97,9 +97,18 @@ struct PlanOptions {
 class Plan {
  public:
   // Throws GraphError.
-  Plan(Graph graph, const PlanOptions& options);
+  Plan(const Graph& graph, const PlanOptions& options) : Plan(check(graph), options) {}
 
+  // What is done. Its outputs are the variants of those that were given.
   const Graph& graph() const { return graph_; }
+  // By output that was given: Note [Sides that differ] (graph/graph.h).
+  struct PlanVariant {
+    size_t output;  // its number in graph()
+    std::vector<Side> sides;
+  };
+  std::span<const std::vector<PlanVariant>> variants() const { return variants_; }
+  // The node whose source names the samples of an output of graph(). Variants have one in common.
+  int named_by(size_t output) const { return named_by_[output]; }
   int size() const { return static_cast<int>(nodes_.size()); }
   const Node& node(int i) const { return graph_.nodes[i]; }
   const CheckedNode& checked(int i) const { return checked_[i]; }
@@ -194,6 +203,7 @@ class Plan {
   std::string str() const;  // for people to read
 
  private:
+  Plan(CheckedGraph checked, const PlanOptions& options);
   bool ends_on_device(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
   bool is_inferred(const Ref& value) const {
     return checked_[value.node].is_inferred(value.output);
@@ -213,6 +223,7 @@ class Plan {
   bool is_on_device(const Read& r) const {
     return nodes_[r.node].is_needed_on_device && !r.is_value;
   }
+  void number_variants(const CheckedGraph& checked);
   void find_reads();
   void find_levels();
   void mark_used();
@@ -234,10 +245,13 @@ class Plan {
   int slot_for_output(const Ref& value, int& slot);
   bool is_narrowed(int node) const;
   const char* stage_words(int node) const;
+  std::string variants_in_words() const;
 
   Graph graph_;
   PlanOptions options_;
   std::vector<CheckedNode> checked_;
+  std::vector<std::vector<PlanVariant>> variants_;
+  std::vector<int> named_by_;
   std::vector<PlanNode> nodes_;
   std::vector<Read> reads_;  // in the order of the nodes; of those that are used
   std::vector<int> readers_, inputs_, device_nodes_, mixed_nodes_;

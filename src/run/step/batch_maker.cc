@@ -8,13 +8,27 @@ namespace stoker {
 
 namespace {
 
-// The samples that are made and for which the node's guards hold.
-std::vector<int> samples_of(const Step& step, int node) {
+bool holds(const Step& step, const Guard& g, int i) {
+  return step.has(g.condition, i) && is_true(step.slots.host_view(g.condition, i)) == g.when;
+}
+
+// The samples that are made and for which the node's guards hold. Throws SampleError where there
+// are others as well that only a side keeps away: Note [Sides that differ] (graph/graph.h).
+std::vector<int> samples_of(const Step& step, int index) {
+  const Node& node = step.plan.node(index);
+  const auto is_of_side = [&](const Guard& g) {
+    return std::ranges::any_of(node.sides, [&](const Side& s) { return s.guard() == g; });
+  };
   std::vector<int> samples = step.samples.made();
-  for (const Guard& g : step.plan.node(node).guards)
-    std::erase_if(samples, [&](int i) {
-      return !step.has(g.condition, i) || is_true(step.slots.host_view(g.condition, i)) != g.when;
-    });
+  for (const Guard& g : node.guards)
+    if (!is_of_side(g)) std::erase_if(samples, [&](int i) { return !holds(step, g, i); });
+  const size_t of_all_sides = samples.size();
+  for (const Side& s : node.sides) {
+    std::erase_if(samples, [&](int i) { return !holds(step, s.guard(), i); });
+    if (!samples.empty() && samples.size() < of_all_sides)
+      throw SampleError("sees whole batches; of " + node_in_words(s.fork->merge) + ", " +
+                        meeting_in_words(step.plan.graph(), *s.fork));
+  }
   return samples;
 }
 
@@ -99,10 +113,10 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
                                                    std::span<const int> samples,
                                                    const Types& types) {
   const int count = static_cast<int>(types[0].size());
-  // The type of all values of an output, or null. In a branch they are some of many.
+  // The type of all values of an output, or null. In a branch they may be some of many.
   const auto common = [&](int k) -> const TensorType* {
     const bool is_common =
-        plan_.node(node).guards.empty() &&
+        std::ssize(samples) == step.samples.made_count() &&
         std::all_of(types.begin(), types.end(), [&](const auto& t) { return t[k] == types[0][k]; });
     return is_common ? &types[0][k] : nullptr;
   };
@@ -186,8 +200,13 @@ void BatchMaker::run_operator(Step& step, int stage) {
 std::shared_ptr<UserCall> call_of(const Step& step, int stage) {
   const int index = step.plan.stage(stage).nodes[0];
   const Node& node = step.plan.node(index);
-  const std::vector<int> samples = samples_of(step, index);
   auto call = std::make_shared<UserCall>();
+  std::vector<int> samples;
+  try {
+    samples = samples_of(step, index);
+  } catch (const SampleError&) {
+    call->error = std::current_exception();
+  }
   if (!samples.empty()) call->function = node.function;
   call->count = static_cast<int64_t>(samples.size());
   for (const auto& in : node.inputs)
@@ -220,10 +239,10 @@ BatchMaker::Types BatchMaker::types_of(int node, const UserCall& call) const {
 }
 
 void BatchMaker::take_results(Step& step, int stage, UserCall& call) {
-  if (!call.function) return;
   const int node = plan_.stage(stage).nodes[0];
   times_.add(node, std::exchange(call.ns, 0));
   if (call.error) std::rethrow_exception(call.error);
+  if (!call.function) return;
   const std::vector<int> samples = samples_of(step, node);
   const std::vector<std::vector<View>> to = reserve(step, node, samples, types_of(node, call));
   for (size_t k = 0; k < call.outputs.size(); ++k)

@@ -12,7 +12,7 @@
 namespace stoker {
 
 // The values of one edge on the device, for all samples of a step.
-struct DeviceValues {
+struct DeviceEdge {
   std::shared_ptr<Buffer> owner;
   std::vector<View> views;  // by sample; null for a sample that was not made
   size_t count = 0;  // how many of the views are not null
@@ -34,7 +34,7 @@ class DevicePart {
   }
   std::vector<char> is_refused;  // by sample: the device's decoder refused it; the CPU decodes it
   // Made or brought there. Each stays until no stage needs it.
-  std::map<Ref, DeviceValues> values;
+  std::map<Ref, DeviceEdge> values;
 
   const TensorType& type_of(const Ref& value, int i) const;
   void forget(int i, int stage);  // drops the pictures of sample i in a stage

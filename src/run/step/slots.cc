@@ -179,14 +179,17 @@ Batch Slots::collect_slot(SlotMemory& memory, const Slot& slot, const Samples& s
   Batch b;
   b.dtype = slot.type.dtype;
   b.layout = slot.type.layout;
-  const bool has_guards = !plan_.node(slot.from.node).guards.empty();
+  bool is_partial = false;  // it has no value for some of the samples
+  if (!plan_.node(slot.from.node).guards.empty())
+    for (size_t i = 0; i < memory.views.size(); ++i)
+      is_partial |= samples.is_made[i] && !memory.views[i].data;
   const int64_t room = memory.whole ? bytes_of(memory.type) : 0;  // of each sample
-  bool is_whole = memory.whole && !has_guards;
+  bool is_whole = memory.whole && !is_partial;
   size_t made = 0;
   for (size_t i = 0; i < memory.views.size(); ++i) {
     View& v = memory.views[i];
-    if (!samples.is_made[i] || (has_guards && !v.data)) continue;
-    if (memory.whole && !has_guards) {
+    if (!samples.is_made[i] || (is_partial && !v.data)) continue;
+    if (memory.whole && !is_partial) {
       std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * room;
       if (to != v.data) std::memmove(to, v.data, v.bytes());
       v.data = to;

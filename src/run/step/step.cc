@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/step/step.h"
 
+#include "run/step/variants.h"
+
 namespace stoker {
 
 Step::Step(const Plan& p, int64_t n, std::vector<int64_t> at,
@@ -50,6 +52,12 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   Outputs out;
   out.next = plan.cursors_after(cursors, 1);
   out.ends_epoch = plan.order(plan.lead()).ends_epoch(cursors[plan.lead()]);
+  if (!samples.is_lost()) {
+    if (std::optional<SampleFailure> failure = find_meeting(*this)) {
+      samples.failures.push_back(std::move(*failure));
+      samples.lose();
+    }
+  }
   samples.hand_out(out);
   if (out.is_lost) return out;
   slots.take_over_fed(pool);
@@ -57,7 +65,10 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   for (size_t n = 0; n < plan.graph().outputs.size(); ++n) {
     const int k = plan.slot_of_output(n);
     out.batches.push_back(k < 0 ? Batch{} : slots.batch(k));
-    out.batches.back().provenance = samples.provenance(owner, plan.graph().outputs[n].node);
+    out.batches.back().provenance = samples.provenance(owner, plan.named_by(n));
+    if (plan.named_by(n) != plan.graph().outputs[n].node)
+      for (Sample& s : out.batches.back().samples)
+        s.index = samples.origin(plan.named_by(n), static_cast<int>(s.in_batch)).index;
   }
   return out;
 }

@@ -14,7 +14,7 @@ struct UserCall {
   int64_t step = 0;  // how many were received before this one since the pipeline was built
   int64_t count = 0;  // of samples
   std::vector<HostBatch> inputs, outputs;
-  std::exception_ptr error;
+  std::exception_ptr error;  // why it failed, or why there is no call
   int64_t ns = 0;  // how long it took
   std::atomic<bool> is_over = false;  // the rest is the caller's again
 };

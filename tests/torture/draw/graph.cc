@@ -7,6 +7,7 @@
 #include "../function.h"
 #include "arrays.h"
 #include "op/case_testing.h"
+#include "op/meeting.h"
 #include "op/output_names.h"
 #include "values.h"
 
@@ -79,7 +80,7 @@ class GraphDrawer {
     n.guards = branches_;
     trial_.nodes.push_back(std::move(n));
     try {
-      checked_ = check(graph_of(trial_, {}, ""));
+      checked_ = check(graph_of(trial_, {}, "")).types;
       return true;
     } catch (const GraphError&) {
       trial_.nodes.pop_back();
@@ -131,7 +132,7 @@ class GraphDrawer {
     const auto values = [&](size_t begin, size_t end) {
       std::vector<Ref> list;
       for (size_t n = begin; n < end; ++n)
-        for (size_t k = 0; k < checked_[n].outputs.size(); ++k)
+        for (size_t k = 0; k < checked_[n].size(); ++k)
           list.push_back({static_cast<int>(n), static_cast<int>(k)});
       return list;
     };
@@ -140,10 +141,13 @@ class GraphDrawer {
     std::vector<Ref> if_false = values(middle, end);
     for (const Ref& r : values(0, before)) if_false.push_back(r);
     if (if_true.empty() || if_false.empty()) return false;
+    const bool may_differ = dice_.often(0.3);
     for (int tries = 0; tries < 30; ++tries) {
       Node merge;
       merge.op = "merge";
-      merge.inputs = {dice_.of(if_true), dice_.of(if_false), condition};
+      const Ref one = dice_.of(if_true), other = dice_.of(if_false);
+      if (!may_differ && !may_meet(type_of(one), type_of(other))) continue;
+      merge.inputs = {one, other, condition};
       const auto is_on_device = [&](const std::optional<Ref>& r) {
         return trial_.nodes[static_cast<size_t>(r->node)].device != DeviceKind::kCpu;
       };
@@ -155,17 +159,21 @@ class GraphDrawer {
     return trial_.nodes.size() > end;
   }
 
+  const TensorType& type_of(const Ref& r) const {
+    return checked_[static_cast<size_t>(r.node)][static_cast<size_t>(r.output)][0];
+  }
+
   // One number for each sample that is often 0.
   std::optional<Ref> draw_condition() {
     std::vector<Ref> numbers;
     for (size_t node = 0; node < checked_.size(); ++node)
-      for (size_t k = 0; k < checked_[node].outputs.size(); ++k)
-        if (checked_[node].outputs[k].shape.rank == 0 && is_made_here(node))
+      for (size_t k = 0; k < checked_[node].size(); ++k)
+        if (checked_[node][k][0].shape.rank == 0 && is_made_here(node))
           numbers.push_back({static_cast<int>(node), static_cast<int>(k)});
     if (!numbers.empty() && dice_.often(0.5)) return dice_.of(numbers);
     Node flip;
     flip.op = "random.coin_flip";
-    flip.arguments = {{"probability", dice_.of({0.0, 0.3, 0.5, 0.8, 1.0})}};
+    flip.arguments = {{"probability", dice_.of({0.0, 0.3, 0.5, 0.8, 0.97, 1.0})}};
     if (dice_.often(0.3)) flip.arguments["dtype"] = std::string("bool");
     if (dice_.often(device_share_ / 2)) flip.device = DeviceKind::kGpu;
     return add(flip) ? std::optional(last()) : std::nullopt;
@@ -230,8 +238,9 @@ class GraphDrawer {
   Ref draw_input(const Port& port, bool first) {
     std::vector<Ref> fitting, all;
     for (size_t node = 0; node < checked_.size(); ++node)
-      for (size_t k = 0; k < checked_[node].outputs.size(); ++k) {
-        const TensorType& t = checked_[node].outputs[k];
+      for (size_t k = 0; k < checked_[node].size(); ++k) {
+        const std::vector<TensorType>& types = checked_[node][k];
+        const TensorType& t = types.size() == 1 ? types[0] : dice_.of(types);
         const Ref r{static_cast<int>(node), static_cast<int>(k)};
         all.push_back(r);
         const bool unfolds = first && t.layout.str().starts_with('F') &&
@@ -328,7 +337,7 @@ class GraphDrawer {
     n.arguments.erase(a.name);
     if (!trial_.nodes.empty() && dice_.often(0.2)) {
       const int node = static_cast<int>(dice_.below(static_cast<int64_t>(checked_.size())));
-      const auto outputs = static_cast<int64_t>(checked_[static_cast<size_t>(node)].outputs.size());
+      const auto outputs = static_cast<int64_t>(checked_[static_cast<size_t>(node)].size());
       if (outputs > 0)
         return n.links.push_back({a.name, {node, static_cast<int>(dice_.below(outputs))}});
     }
@@ -407,7 +416,7 @@ class GraphDrawer {
   Dice& dice_;
   Trial& trial_;
   std::vector<const OperatorType*> types_;
-  std::vector<CheckedNode> checked_;
+  std::vector<std::vector<std::vector<TensorType>>> checked_;  // by node, by output
   std::vector<Guard> branches_;  // of the nodes that are added now
   double device_share_ = 0;
 };

@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 import jax
 from jax.sharding import Sharding
 
 from stoker import Pipeline
-from stoker._pipeline.pipeline_def import PipelineFunction, pipeline_def
+from stoker._pipeline.pipeline_def import Factory, PipelineFunction, decorated
 from stoker.errors import GraphError
 from stoker.frameworks._arguments.constructors import JaxDecorator
 from stoker.frameworks._arguments.table import with_arguments
@@ -55,40 +55,54 @@ class Decorator(Protocol[P, Iterator]):
 
 
 def make_decorator(
-    make_iterator: Callable[..., Iterator], take: Callable[P, Given], name: str, doc: str
+    make_iterator: Callable[..., Iterator],
+    take: Callable[P, Given],
+    name: str,
+    doc: str,
+    make_pipeline: type[Pipeline] = Pipeline,
 ) -> Decorator[P, Iterator]:
-    """The decorator for a class of iterators. ``take`` has the signature of its arguments."""
+    """The decorator for a class of iterators. ``take`` has the signature of its arguments.
+
+    ``make_pipeline`` is the class of the pipelines; ``with_pipelines`` of the result makes the
+    same decorator for another class.
+    """
 
     def decorate(pipeline_fn: PipelineFunction | None = None, *args: Any, **keywords: Any) -> Any:
         own = take(*args, **keywords)
         if pipeline_fn is None:
-            return lambda function: _decorated(function, make_iterator, own)
-        return _decorated(pipeline_fn, make_iterator, own)
+            return lambda function: _decorated(function, make_iterator, own, make_pipeline)
+        return _decorated(pipeline_fn, make_iterator, own, make_pipeline)
 
     first, *_ = inspect.signature(decorate).parameters.values()
     others = inspect.signature(take).parameters.values()
     decorate.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
+    again = functools.partial(make_decorator, make_iterator, take, name, doc)
+    decorate.with_pipelines = again  # type: ignore[attr-defined]
     decorate.__name__ = decorate.__qualname__ = name
     decorate.__doc__ = with_arguments(doc, "JaxDecorator")
     return decorate
 
 
 def _decorated(
-    function: PipelineFunction, make_iterator: Callable[..., Iterator], own: Given
+    function: PipelineFunction,
+    make_iterator: Callable[..., Iterator],
+    own: Given,
+    make_pipeline: type[Pipeline],
 ) -> Callable[..., Iterator]:
     places: dict[str, Any] = {"sharding": own.sharding, "devices": own.devices}
     places = {name: place for name, place in places.items() if place is not None}
 
     @functools.wraps(function)
     def create(*args: Any, checkpoints: Sequence[str] | None = None, **keywords: Any) -> Any:
-        pipes = _pipelines(function, args, keywords, own, checkpoints)
+        define = cast(Factory, decorated(function, {}, make_pipeline))
+        pipes = _pipelines(define, args, keywords, own, checkpoints)
         return make_iterator(pipes, **own.of_iterator, **places)
 
     return create
 
 
 def _pipelines(
-    function: PipelineFunction,
+    define: Factory,
     args: tuple[Any, ...],
     keywords: dict[str, Any],
     own: Given,
@@ -110,8 +124,8 @@ def _pipelines(
             settings.update(shard_id=shard, num_shards=total)
         if checkpoints is not None:
             settings["checkpoint"] = checkpoints[i]
-        pipes.append(pipeline_def(function)(*args, **settings))
-        _check_shards(pipes[-1], function.__name__, shard, total)
+        pipes.append(define(*args, **settings))
+        _check_shards(pipes[-1], define.__name__, shard, total)
     return pipes
 
 

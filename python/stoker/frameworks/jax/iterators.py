@@ -21,12 +21,15 @@ from stoker.frameworks._iterator_kinds import Looping
 from stoker.frameworks.jax.gpu_copies import Copies
 from stoker.frameworks.jax.placement import (
     assemble,
+    changed_by_narrowing,
     devices_in_a_row,
+    is_narrowed,
     local_blocks,
     on_gpu,
     put,
     refuse_narrowing,
     stack,
+    warn_of_narrowing,
 )
 
 
@@ -43,19 +46,37 @@ class _JaxIterator(BaseIterator):
     def _copies(self) -> Copies:
         return Copies()
 
+    @cached_property
+    def _narrowed(self) -> set[int]:
+        """The outputs that were warned of."""
+        return set()
+
     def _next_step(self) -> Any:
         self._copies.begin_step()
         return super()._next_step()
 
     def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
-        if not all(p._manner.narrows_outputs for p in self._pipelines):
+        narrows = is_narrowed(batch.dtype)
+        if narrows and not all(p._manner.narrows_outputs for p in self._pipelines):
             refuse_narrowing(batch.dtype, place)
         value = super()._converted(batch, count, output, place)
+        if narrows:
+            self._warn_of_narrowing(batch, value, output, place)
         if self._sharding is not None:
             return value
         if isinstance(value, list):
             return [put(sample, self._device) for sample in value]
         return put(value, self._device)
+
+    def _warn_of_narrowing(self, batch: Batch, value: Any, output: int, place: str) -> None:
+        """Warns once of an output whose values change; nobody waits to look at those on a GPU."""
+        if output in self._narrowed or not (on_gpu(batch) or changed_by_narrowing(value)):
+            return
+        self._narrowed.add(output)
+        others = (
+            "numbers beyond it become others" if on_gpu(batch) else "some numbers become others"
+        )
+        warn_of_narrowing(batch.dtype, place, others)
 
     def to_tensor(self, batch: Batch, count: int) -> Any:
         if on_gpu(batch):

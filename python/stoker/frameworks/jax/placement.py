@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
 from stoker import Batch
+from stoker._messages import user_level
 from stoker.errors import DeviceError, GraphError
 from stoker.frameworks._host_arrays import Array
 
@@ -33,17 +35,44 @@ def on_gpu(batch: Batch) -> bool:
     return True
 
 
-def refuse_narrowing(dtype: str, place: str) -> None:
-    """Raises ``GraphError`` for a 64-bit type if JAX would narrow it.
+def is_narrowed(dtype: str) -> bool:
+    """Whether JAX would narrow this type: it has 64 bits, and these types are off."""
+    return dtype in _NARROWED and not jax.config.jax_enable_x64
 
-    ``place`` names the output.
+
+def refuse_narrowing(dtype: str, place: str) -> NoReturn:
+    """Raises ``GraphError`` for a type that JAX would narrow. ``place`` names the output."""
+    raise GraphError(
+        f"{place} is {dtype}, which JAX would narrow: its 64-bit types are off. Turn them on "
+        f"by jax.config.update('jax_enable_x64', True), or give fn.cast(..., "
+        f"dtype='{dtype.replace('64', '32')}')"
+    )
+
+
+def changed_by_narrowing(values: Array | list[Array]) -> bool:
+    """Whether JAX's types of 32 bits hold other numbers: others than before, or no finite ones.
+
+    That floats are rounded does not count.
     """
-    if dtype in _NARROWED and not jax.config.jax_enable_x64:
-        raise GraphError(
-            f"{place} is {dtype}, which JAX would narrow: its 64-bit types are off. Turn them on "
-            f"by jax.config.update('jax_enable_x64', True), or give fn.cast(..., "
-            f"dtype='{dtype.replace('64', '32')}')"
-        )
+    return any(_changed_by_narrowing(a) for a in (values if isinstance(values, list) else [values]))
+
+
+def _changed_by_narrowing(array: Array) -> bool:
+    if array.dtype.kind == "f":
+        return bool(np.any(np.isfinite(array) & (np.abs(array) > np.finfo(np.float32).max)))
+    span = np.iinfo(array.dtype.name.replace("64", "32"))
+    return bool(array.size) and bool(array.min() < span.min or array.max() > span.max)
+
+
+def warn_of_narrowing(dtype: str, place: str, what: str) -> None:
+    """Warns that JAX narrows an output. ``what`` says what becomes of its values."""
+    narrow = dtype.replace("64", "32")
+    warnings.warn(
+        f"{place} is {dtype}, and JAX, whose 64-bit types are off, makes it {narrow}: {what}. "
+        "jax.config.update('jax_enable_x64', True) turns these types on; fn.cast(..., "
+        f"dtype='{narrow}') narrows without a warning, and takes the nearest number",
+        stacklevel=user_level(),
+    )
 
 
 def put(array: Array | jax.Array, device: jax.Device | None) -> jax.Array:

@@ -18,7 +18,18 @@ def specs_of(pipe: Pipeline, rows: int | None) -> list[tf.TensorSpec]:
     """The type and shape of each output's tensor. ``rows`` is the first extent; None means any."""
     pipe.build()
     specs = []
-    for dtype, _, shape in internals(pipe).definition.output_types():
+    for i, types in enumerate(internals(pipe).definition.output_types()):
+        dtypes, ranks = {dtype for dtype, _, _ in types}, {len(shape) for *_, shape in types}
+        if len(dtypes) > 1 or len(ranks) > 1:
+            raise GraphError(
+                f"output {i}: a dataset of TensorFlow has one dtype and number of axes, and sides "
+                f"of a conditional give this output {' or '.join(sorted(dtypes))} with "
+                f"{' or '.join(map(str, sorted(ranks)))} axes; fn.cast or fn.reshape behind the "
+                "conditional gives both sides one"
+            )
+        dtype, _, shape = types[0]
+        if any(other != shape for *_, other in types):
+            shape = [-1] * len(shape)
         extents = [rows, *(None if extent < 0 else extent for extent in shape)]
         specs.append(tf.TensorSpec(extents, tf.as_dtype(dtype)))
     return specs
