@@ -290,6 +290,13 @@ def test_collate_says_what_is_wrong(tmp_path: Path) -> None:
     assert stoker_torch.collate(foreign)(paths[:3]).shape == (3, 3, 8, 8)
 
 
+def test_it_is_told_from_the_matrices_of_that_name() -> None:
+    from stoker import fn
+
+    assert "``stoker.transforms``" in str(fn.transforms.__doc__)
+    assert "``fn.transforms``" in str(T.__doc__)
+
+
 def test_imports_neither_torch_nor_pillow() -> None:
     code = (
         "import sys, stoker.transforms as T; T.Compose([T.Resize(4), T.ToImage()]);"
