@@ -16,7 +16,7 @@ import pytest
 import jpegs
 from stoker import fn, types
 from stoker._calls.compiled import CompiledCall, Input, compiled, read
-from stoker._calls.kept import Kept
+from stoker._calls.kept import Kept, kept
 from stoker._calls.process import process
 from stoker.errors import GraphError, SampleError
 
@@ -192,6 +192,15 @@ def test_works_behind_a_fork() -> None:
     assert codes == [0] * 5
 
 
+def test_what_is_kept_is_not_locked_behind_a_fork() -> None:
+    picture = Input("uint8", 3, "HWC")
+    with kept._lock:  # as another thread may hold it
+        child = os.fork()
+        if child == 0:
+            os._exit(len(kept.get("flip", lambda: compiled(fn.flip, [picture])).input_types()))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
 def test_pickled() -> None:
     noisy, picture = _noisy(), _picture()
     again = pickle.loads(pickle.dumps(noisy))
@@ -202,16 +211,16 @@ def test_pickled() -> None:
 
 
 def test_keeps_a_bounded_number() -> None:
-    kept, made = Kept(3), []
+    few, made = Kept(3), []
 
     def make(i: int) -> CompiledCall:
         made.append(i)
         return _flipped()
 
     for i in (0, 1, 2, 0, 3, 0, 1):
-        kept.get(i, lambda i=i: make(i))
+        few.get(i, lambda i=i: make(i))
     assert made == [0, 1, 2, 3, 1]  # 0 was used again before room was needed
-    assert len(kept) == 3
+    assert len(few) == 3
 
 
 def test_memory_stays_flat() -> None:

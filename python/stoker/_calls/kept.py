@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -22,6 +23,10 @@ class Kept:
     def __len__(self) -> int:
         return len(self._calls)
 
+    def begin_anew(self) -> None:
+        """For a forked child: another thread of its parent may have held the lock."""
+        self._lock = threading.Lock()
+
     def get(self, what: Hashable, make: Callable[[], CompiledCall]) -> CompiledCall:
         """The call for this, made if none is kept. The one unused for longest makes room."""
         with self._lock:
@@ -38,3 +43,4 @@ class Kept:
 
 
 kept = Kept(128)
+os.register_at_fork(after_in_child=kept.begin_anew)
