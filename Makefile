@@ -147,10 +147,11 @@ torture: ## random graphs on random data, run in many ways (SECONDS= SEED= PRESE
 	  build/$(PRESET)/torture --seconds $$(($(SECONDS) $(if $(from_python),* 3 / 4))) \
 	  $(addprefix --seed ,$(SEED)) $(ARGS)
 
-docs: build ## the pages of docs/ops, the tables of the moving-over page, and the site, build/site
+docs: build ## the pages of docs/ops, the tables of two guide pages, and the site, build/site
 	@tools/install.sh docs
 	@$(PY) tools/make_docs.py
 	@$(PY) tools/make_moving_over.py
+	@$(PY) tools/make_transforms_table.py
 	@$(PY) tools/make_site.py
 
 wheel: ## wheels with all libraries inside, in build/wheels (PYTHONS="3.10 3.13t arm64 ...")

@@ -17,6 +17,16 @@
 
 namespace stoker::python {
 
+PyTensor tensor_of(const Batch& b, const Sample& s) {
+  PyTensor t{s.view.data, s.view.dtype, std::string(s.view.layout.str()), {}, {}, s.owner, ""};
+  t.on_device = b.on_device;
+  t.shape.assign(s.view.shape.extent, s.view.shape.extent + s.view.shape.rank);
+  for (int a = 0; a < s.view.shape.rank; ++a)
+    t.strides.push_back(s.view.strides[a] / size_of(s.view.dtype));
+  if (b.provenance) t.source = b.provenance->name(s.index);
+  return t;
+}
+
 namespace {
 
 nb::object to_array(const PyTensor& t, nb::handle dtype, nb::handle copy) {
@@ -29,16 +39,6 @@ nb::object to_array(const PyTensor& t, nb::handle dtype, nb::handle copy) {
   if (!dtype.is_none()) a = a.attr("astype")(dtype, nb::arg("copy") = false);
   if (!copy.is_none() && nb::cast<bool>(copy)) a = a.attr("copy")();
   return a;
-}
-
-PyTensor tensor_of(const Batch& b, const Sample& s) {
-  PyTensor t{s.view.data, s.view.dtype, std::string(s.view.layout.str()), {}, {}, s.owner, ""};
-  t.on_device = b.on_device;
-  t.shape.assign(s.view.shape.extent, s.view.shape.extent + s.view.shape.rank);
-  for (int a = 0; a < s.view.shape.rank; ++a)
-    t.strides.push_back(s.view.strides[a] / size_of(s.view.dtype));
-  if (b.provenance) t.source = b.provenance->name(s.index);
-  return t;
 }
 
 PyTensor sample(const Batch& b, int64_t i) {

@@ -17,6 +17,7 @@ namespace stoker::python {
 namespace nb = nanobind;
 
 void bind_errors(nb::module_& m);
+void bind_calls(nb::module_& m);
 void bind_codecs(nb::module_& m);
 void bind_devices(nb::module_& m);
 void bind_faults(nb::module_& m);

@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   stoker::python::bind_graph(m);
   stoker::python::bind_batch(m);
   stoker::python::bind_feed(m);
+  stoker::python::bind_calls(m);
   stoker::python::bind_functions(m);
   stoker::python::bind_index(m);
   stoker::python::bind_jpeg(m);

@@ -37,6 +37,7 @@ class HeapBuffer final : public Buffer {
 };
 
 std::string device_name(const std::shared_ptr<DeviceBatch>& on_device);  // "cpu", "cuda:0"
+PyTensor tensor_of(const Batch& b, const Sample& s);
 // The tensor in host memory, or itself if it is there already. Waits for the device.
 PyTensor to_host(const PyTensor& t);
 

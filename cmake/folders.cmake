@@ -93,7 +93,7 @@ include(cmake/operators.cmake)
 stoker_folder(graph
               SEES base memory device batch io kernels op
               PRIVATE nlohmann_json::nlohmann_json)
-stoker_folder(run ROOMS plan feed chain step device executors
+stoker_folder(run ROOMS plan feed chain step device executors call
               SEES base memory device batch io codec kernels op graph
               PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
 

@@ -24,6 +24,7 @@ SHARING = """
 """
 
 # Words that stand for Python tests in a row.
+AT_ONCE = "at_once conformance/test_at_once.py transforms/test_compose.py"
 OPERATOR = (
     "@operator"  # the conformance tests of the file's operator, or of all if it is no operator's
 )
@@ -149,10 +150,12 @@ ROWS = [
         "run",
         "running/test_shared_machine.py faults/test_limits.py running/test_running.py",
     ),
+    Row("src/run/call/*", "run", AT_ONCE),
     Row("src/run/*", "run", f"running/test_running.py {STATES} {RUNNING}"),
     Row("src/README.md"),
     Row("src/*", PROGRAMS, "examples/test_cpp_example.py"),
     # The Python module and the package.
+    Row("bindings/calls.cc python/stoker/_calls/*", python=AT_ONCE),
     Row("bindings/feed.cc bindings/arrays.*", python=f"{FEEDS} {USER_CODE}"),
     Row("bindings/functions.*", python=USER_CODE),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
@@ -193,6 +196,8 @@ ROWS = [
         python="conditionals definition/test_definition.py",
     ),
     Row("python/stoker/auto_aug/*", python="auto_aug"),
+    Row("python/stoker/transforms/* tools/make_transforms_table.py", python="transforms"),
+    Row("python/stoker/frameworks/_collate.py", python="transforms/test_compose.py"),
     Row(
         "python/stoker/compat/*",
         python="compat/test_compat_names.py compat",

@@ -30,7 +30,7 @@ FOLDERS = {
     "design": ("Design", "Why things are as they are, one page per decision."),
 }
 # The pages that come first, in this order; the others follow by name.
-FIRST = ("first-pipeline", "installing", "from-dataloader", "threads", "moving-over")
+FIRST = ("first-pipeline", "installing", "from-dataloader", "transforms", "threads", "moving-over")
 
 
 def copy_pages() -> None:

@@ -385,6 +385,55 @@ class Batch:
 def expect_leaks() -> None:
     """Turns off leak warnings at the exit, when threads that cannot be ended hold objects."""
 
+class CallMemory:
+    """The memory that calls have in common; a limit of 0 is half of what the process may take."""
+
+    def __init__(self, limit: int = 0) -> None: ...
+    @property
+    def kept(self) -> int: ...
+    @property
+    def in_use(self) -> int: ...
+    @property
+    def jpeg_index_hits(self) -> int: ...
+    def read(self, paths: list[str], crew: Crew | None = None) -> list[FileBytes]: ...
+
+class Crew:
+    """Threads that make the samples of batches."""
+
+    def __init__(self, threads: int) -> None: ...
+    @property
+    def threads(self) -> int: ...
+
+class PilPixels:
+    """A picture of PIL, where it lies."""
+
+    def __init__(self, capsule: object, height: int, width: int, channels: int) -> None: ...
+
+class FileBytes:
+    """A file that was read."""
+
+    def __len__(self) -> int: ...
+    @property
+    def path(self) -> str: ...
+
+class Call:
+    """A graph that is run at once, in the calling thread."""
+
+    def __init__(self, graph: Graph, memory: CallMemory) -> None: ...
+    def run(self, inputs: tuple[Any, ...], key: int, position: int = 0) -> tuple[Tensor, ...]: ...
+    def run_batch(
+        self,
+        inputs: tuple[Sequence[Any], ...],
+        size: int,
+        key: int,
+        position: int = 0,
+        crew: Crew | None = None,
+    ) -> tuple[Batch, ...]: ...
+    def input_types(self) -> list[tuple[str, int, str]]: ...
+
+def keep_for_ever(object: object) -> None: ...
+def picture_shape(data: Any, adjust_orientation: bool) -> tuple[int, int, int]: ...
+
 class Fed:
     """A batch of at most ``most`` samples to feed.
 

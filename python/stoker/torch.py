@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch: ``DataIterator`` and those that DALI names give tensors without a copy;
-``torch_python_function`` calls a function with tensors.
+``torch_python_function`` calls a function with tensors, and ``collate`` makes batches for a
+``DataLoader``.
 """
 
 from __future__ import annotations
 
 from stoker.fn import torch_python_function
+from stoker.frameworks._collate import collate
 from stoker.frameworks.torch import (
     DALIClassificationIterator,
     DALIGenericIterator,
@@ -25,6 +27,7 @@ __all__ = [
     "DataIterator",
     "LastBatchPolicy",
     "TorchPythonFunction",
+    "collate",
     "feed_ndarray",
     "to_torch_type",
     "torch_python_function",

@@ -45,39 +45,6 @@ ExecutorOptions executor_options(const PipelineOptions& settings, std::optional<
   return e;
 }
 
-std::string describe(const SampleFailure& f) {
-  const bool is_batch = f.in_batch < 0;
-  std::string s = is_batch ? "\n  the batch (epoch " + std::to_string(f.who.epoch) +
-                                 ", from position " + std::to_string(f.who.position) + " on)"
-                           : "\n  sample " + std::to_string(f.in_batch) + " (epoch " +
-                                 std::to_string(f.who.epoch) + ", position " +
-                                 std::to_string(f.who.position) + ")";
-  if (!f.source.empty()) s += " from '" + f.source + "'";
-  if (f.offset >= 0) s += " at byte " + std::to_string(f.offset);
-  s += ": " + f.op + " '" + f.instance + "'" + (f.where.empty() ? "" : " (" + f.where + ")");
-  return s + ": " + f.message;
-}
-
-std::string describe(const std::vector<SampleFailure>& failures, int64_t missing,
-                     int64_t batch_size, ErrorPolicy policy) {
-  constexpr size_t kShown = 6;
-  std::string s =
-      std::to_string(missing) + " of " + std::to_string(batch_size) + " samples could not be made";
-  const auto tries = static_cast<int64_t>(failures.size());
-  s += tries > missing ? ", after " + std::to_string(tries) + " failures:" : ":";
-  for (const SampleFailure& f : std::span(failures).first(std::min(failures.size(), kShown)))
-    s += describe(f);
-  if (failures.size() > kShown)
-    s += "\n  and " + std::to_string(failures.size() - kShown) + " more: .samples lists all";
-  if (policy.leaves_samples_out())
-    s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
-         "batch; on_error='drop' leaves such batches out, on_error='replace' keeps batches full";
-  if (!policy.continues())
-    s += "\nThe next run() goes on behind this batch; on_error='skip', a setting of the pipeline, "
-         "leaves such samples out";
-  return s;
-}
-
 // Says what is missing and which node needs it before anything is opened.
 void require_device(const Graph& graph, int device_id) {
   const auto on_gpu = std::find_if(graph.nodes.begin(), graph.nodes.end(),
@@ -104,10 +71,6 @@ std::shared_ptr<HostAllocator> allocator_for(const Plan& plan, const ExecutorOpt
 }
 
 }  // namespace
-
-BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
-                       ErrorPolicy policy)
-    : SampleError(describe(samples, missing, batch_size, policy)), samples(std::move(samples)) {}
 
 class Pipeline::OneCaller {
  public:
@@ -272,7 +235,7 @@ void Pipeline::note(const Outputs& out, bool is_dropped) {
     const bool is_batch = f.in_batch < 0;
     if (is_batch && !is_dropped) continue;  // it is raised, and no sample is to blame
     if (quarantine_.empty() && settings().error_policy().continues())
-      notice_ = "on_error='" + std::string(settings().error_policy().name()) + "':" + describe(f) +
+      notice_ = "on_error='" + std::string(settings().error_policy().name()) + "':" + in_words(f) +
                 "\nThis is said once; quarantine() lists all";
     const int64_t index = plan_->reader_count() ? f.index : 0;
     Quarantined& q = quarantine_[{is_batch ? -1 : index, f.instance}];
@@ -281,7 +244,7 @@ void Pipeline::note(const Outputs& out, bool is_dropped) {
   }
   for (const SampleRemark& r : out.remarks)
     if (remarked_.emplace(r.found.instance, r.advice).second)
-      remarks_.push_back("a sample is doubtful:" + describe(r.found) + "; " + r.advice +
+      remarks_.push_back("a sample is doubtful:" + in_words(r.found) + "; " + r.advice +
                          "\nThis is said once, of the first such sample");
 }
 

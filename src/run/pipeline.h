@@ -9,16 +9,9 @@
 
 #include "run/executors/executor.h"
 #include "run/feed/feed.h"
+#include "run/step/batch_error.h"
 
 namespace stoker {
-
-// Samples that could not be made, thrown when their step is handed out. The next run() goes on.
-struct BatchError : SampleError {
-  // `missing`: how many samples of the step could not be made. Each may have failed repeatedly.
-  BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
-             ErrorPolicy policy);
-  std::vector<SampleFailure> samples;
-};
 
 struct ReaderMeta {
   int64_t epoch_size, epoch_size_padded;  // padded: to equal shards, if the reader pads

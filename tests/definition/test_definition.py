@@ -344,7 +344,9 @@ def test_stubs_show_what_the_functions_take(repository: Path, tmp_path: Path) ->
     assert seen == set(operators())
 
 
-@pytest.mark.parametrize("tool", ["make_docs", "make_moving_over", "make_stubs"])
+@pytest.mark.parametrize(
+    "tool", ["make_docs", "make_moving_over", "make_stubs", "make_transforms_table"]
+)
 def test_asking_for_help_writes_nothing(repository: Path, tmp_path: Path, tool: str) -> None:
     asked = subprocess.run(
         [sys.executable, repository / "tools" / f"{tool}.py", "--help"],

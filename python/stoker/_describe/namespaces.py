@@ -111,12 +111,19 @@ class Namespace:
             parent = sys.modules[full_name]
 
 
+# What else a reader of a folder's name may look for.
+_NOT_MEANT = {
+    "fn.transforms": " They make the matrices of affine maps; the transforms of torchvision are in "
+    "``stoker.transforms``."
+}
+
+
 class _Folder(ModuleType):
     """A submodule such as ``stoker.fn.readers``."""
 
     def __init__(self, full_name: str, namespace: Namespace) -> None:
         short = full_name.removeprefix("stoker.")
-        super().__init__(full_name, f"The operators ``{short}.*``.")
+        super().__init__(full_name, f"The operators ``{short}.*``.{_NOT_MEANT.get(short, '')}")
         self.__path__: list[str] = []
         self._namespace = namespace
 

@@ -44,6 +44,8 @@ class Chain {
   void use(EntropyIndexes* jpeg_indexes) { jpeg_indexes_ = jpeg_indexes; }
   // Samples are made with these rewrites from now on. Requires: the plan has them as well.
   void use(const Rewrites& rewrites);
+  // Chance follows from this seed from now on.
+  void use_seed(uint64_t seed) { seed_ = seed; }
   // Begins a stage of a sample, and forgets the sample before. `origins`: by source of the plan.
   // `annotated`: by reader; the first stage fills it. `take_picture` takes pictures for the device.
   // All must stay valid until the next begin(). Requires: use() was called.

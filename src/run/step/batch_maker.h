@@ -18,6 +18,8 @@ class BatchMaker {
   BatchMaker(const Plan& plan, uint64_t seed, Arena& arena, HostPool& pool, NodeTimes& times)
       : plan_(plan), seed_(seed), arena_(arena), pool_(pool), times_(times) {}
 
+  // Chance follows from this seed from now on.
+  void use_seed(uint64_t seed) { seed_ = seed; }
   // Runs the operator of a kBatch stage, or finds its types if it runs on a device. Throws what
   // operators throw, Starved and BeyondShare; then it may be called again. Requires: samples are
   // made, and the arena is free.
@@ -43,7 +45,7 @@ class BatchMaker {
                                          const Types& types);
 
   const Plan& plan_;
-  const uint64_t seed_;
+  uint64_t seed_;
   Arena& arena_;
   HostPool& pool_;
   NodeTimes& times_;

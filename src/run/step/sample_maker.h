@@ -16,6 +16,11 @@ class SampleMaker {
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
               Fetchers& fetchers, HostPool& pool, DeviceDecoder* decoder);
 
+  // Chance follows from this seed from now on, instead of that of the options.
+  void use_seed(uint64_t seed) {
+    chain_.use_seed(seed);
+    batch_.use_seed(seed);
+  }
   // Runs a kChain stage for sample i. Returns whether it was made. `failures` get those of all
   // attempts, also if the last one succeeded. Samples::is_to_rewind() then tells whether the step
   // has to be made again. Throws Starved, BeyondShare, and whatever a bug throws.

@@ -66,6 +66,13 @@ void Samples::find_origins(int i) {
   }
 }
 
+const Origin& Samples::lead(int i) const {
+  if (plan_.reader_count()) return origins[i][plan_.lead()];
+  for (int k = 0; k < plan_.input_count(); ++k)
+    if (origins[i][k].provenance) return origins[i][k];
+  return origins[i][plan_.source_of_nothing()];
+}
+
 std::shared_ptr<const Provenance> Samples::provenance(const std::shared_ptr<const Plan>& owner,
                                                       int node) const {
   const int source = plan_.source_of(node), input = source - plan_.reader_count();

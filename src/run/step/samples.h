@@ -34,9 +34,8 @@ class Samples {
   // Finds where sample i comes from, or its replacement after so many failures.
   void find_origins(int i);
   const Origin& origin(int node, int i) const { return origins[i][plan_.source_of(node)]; }
-  const Origin& lead(int i) const {
-    return origins[i][plan_.reader_count() ? plan_.lead() : plan_.source_of_nothing()];
-  }
+  // Where the whole sample comes from: the lead reader, or else the first input that has a name.
+  const Origin& lead(int i) const;
   // For the batch that a node gives. It keeps the plan, or the names that were fed.
   std::shared_ptr<const Provenance> provenance(const std::shared_ptr<const Plan>& owner,
                                                int node) const;
