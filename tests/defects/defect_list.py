@@ -147,6 +147,12 @@ DEFECTS = [
         "nodes_[i].is_early || uses[i] < 1 || next < 0",
     ),
     Defect(
+        "fused across a guard",
+        "src/run/plan/plan.cc",
+        " || node(i).guards != node(next).guards",
+        "",
+    ),
+    Defect(
         "narrowed though an output",
         "src/run/plan/plan.cc",
         "    if (r.node == i) return false;\n",

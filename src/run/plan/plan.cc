@@ -244,7 +244,7 @@ void Plan::find_passes() {
     const int next = consumer[i];
     if (!nodes_[i].is_used || nodes_[i].is_early || uses[i] != 1 || next < 0) continue;
     if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold ||
-        nodes_[i].stage != nodes_[next].stage)
+        nodes_[i].stage != nodes_[next].stage || node(i).guards != node(next).guards)
       continue;
     if (node(i).device == DeviceKind::kCpu && !options_.rewrites.fuse) continue;
     if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next))
