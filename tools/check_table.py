@@ -151,7 +151,7 @@ ROWS = [
         "running/test_shared_machine.py faults/test_limits.py running/test_running.py",
     ),
     Row("src/run/call/*", "run", AT_ONCE),
-    Row("src/run/*", "run", f"running/test_running.py {STATES} {RUNNING}"),
+    Row("src/run/*", "run", f"running/test_running.py {STATES} conditionals {RUNNING}"),
     Row("src/README.md"),
     Row("src/*", PROGRAMS, "examples/test_cpp_example.py"),
     # The Python module and the package.

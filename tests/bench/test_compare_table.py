@@ -42,10 +42,12 @@ def test_report_splits_the_cost_beyond_decode_and_resize():
         "stoker": Times([100000], [60000]),
         "limit": Times([80000], [40000]),
         "stoker:resized": Times([100000], [50000]),
+        "stoker:unindexed": Times([150000], [90000]),
     }
     report = Report("a machine")
     report.one_core(players, times, "same pixels", core=0)
     text = report.text()
+    assert "| what the epochs before noted | 10 | 0.80 x | 0.80 - 0.80 | 0.67 x | 1.50 x |" in text
     assert "| about limit | 12 | 0.80 x | 0.80 - 0.80 | 0.67 x |" in text
     assert "decode 30000 (30000 - 30000), resize 10000 (10000 - 10000)" in text
     assert "20000 (20000 - 20000): 50.0 % (50.0 - 50.0) of the 40000" in text
