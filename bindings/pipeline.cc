@@ -215,7 +215,7 @@ void bind_pipeline(nb::module_& m) {
             Graph graph = g;  // other threads may change theirs meanwhile
             const PipelineOptions o = options_of(options);
             const Unlocked unlocked;  // listing files may take long
-            new (self) Pipeline(std::move(graph), o, drawn_seed);
+            new (self) Pipeline(graph, o, drawn_seed);
           },
           nb::arg("graph"), nb::arg("options"), nb::arg("drawn_seed") = nb::none(),
           "``drawn_seed`` is the one to take where the options have none.")

@@ -50,7 +50,7 @@ struct Begun {
 Begun begun(Graph graph, std::optional<int64_t> seed) {
   PipelineOptions settings = small_settings();
   settings.seed = seed;
-  Begun b{std::make_unique<Pipeline>(std::move(graph), settings), ""};
+  Begun b{std::make_unique<Pipeline>(graph, settings), ""};
   b.first = b.pipeline->state();
   return b;
 }

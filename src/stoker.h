@@ -8,7 +8,7 @@
 //                             {{"file_root", folder}, {"random_shuffle", true}});
 //   auto image = stoker::call(g, "decoders.image", {files[0]});
 //   g.outputs = {image[0], files[1]};
-//   stoker::Pipeline pipe(std::move(g), {.batch_size = 64, .num_threads = 4});
+//   stoker::Pipeline pipe(g, {.batch_size = 64, .num_threads = 4});
 //   std::optional<stoker::Outputs> step = pipe.run();
 //
 // Names, arguments and defaults are those of Python (docs/ops). Errors: base/error.h,

@@ -85,17 +85,17 @@ class Pipeline::OneCaller {
   const Pipeline& p_;
 };
 
-Pipeline::Pipeline(Graph graph, const PipelineOptions& options, std::optional<int64_t> drawn_seed)
+Pipeline::Pipeline(const Graph& graph, const PipelineOptions& options,
+                   std::optional<int64_t> drawn_seed)
     : options_(executor_options(options, drawn_seed)),
       seed_is_drawn_(!options.seed),
       pid_(getpid()) {
   const PipelineOptions& o = settings();
   require_device(graph, options_.device_id);
-  plan_ =
-      std::make_shared<const Plan>(std::move(graph), PlanOptions{.batch_size = *o.batch_size,
-                                                                 .shard_id = o.shard_id,
-                                                                 .num_shards = o.num_shards,
-                                                                 .rewrites = {o.demand, o.fuse}});
+  plan_ = std::make_shared<const Plan>(graph, PlanOptions{.batch_size = *o.batch_size,
+                                                          .shard_id = o.shard_id,
+                                                          .num_shards = o.num_shards,
+                                                          .rewrites = {o.demand, o.fuse}});
   if (o.set_affinity && is_pipelined()) {
     Affinity affinity = affinity_for(*o.num_threads, device_of(*plan_, o.device_id), usable_cpus());
     options_.worker_cpus = std::move(affinity.cpus);

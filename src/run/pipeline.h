@@ -23,7 +23,8 @@ class Pipeline {
  public:
   // Checks the settings and the graph, and opens the readers. Throws GraphError. The first run()
   // starts the threads. `drawn_seed` serves if the options have no seed, instead of drawing one.
-  Pipeline(Graph graph, const PipelineOptions& options, std::optional<int64_t> drawn_seed = {});
+  Pipeline(const Graph& graph, const PipelineOptions& options,
+           std::optional<int64_t> drawn_seed = {});
   // Joins the threads within the time of one sample. In a forked child it does nothing.
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;

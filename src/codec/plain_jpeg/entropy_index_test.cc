@@ -39,7 +39,7 @@ struct Sample {
   File file;
   Window corner;
 
-  explicit Sample(unsigned seed = 1, int restart_interval = 0, Sampling sampling = k420)
+  explicit Sample(unsigned seed = 1, int restart_interval = 0, test::Sampling sampling = k420)
       : file(make_jpeg({.width = 320,
                         .height = 240,
                         .sampling = sampling,
@@ -47,7 +47,6 @@ struct Sample {
                         .restart_interval = restart_interval,
                         .seed = seed})),
         corner{{160, 170, 0}, {230, 300, 3}} {}
-  using Sampling = test::Sampling;
 };
 
 TEST(EntropyIndex, ChangesNoByte) {

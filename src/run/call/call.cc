@@ -18,9 +18,9 @@ const char* obstacle(const Node& n, const OperatorType& type) {
   return "";
 }
 
-std::shared_ptr<const Plan> plan_of_call(Graph graph) {
+std::shared_ptr<const Plan> plan_of_call(const Graph& graph) {
   auto plan = std::make_shared<const Plan>(
-      std::move(graph), PlanOptions{.batch_size = int64_t{1} << 20, .rewrites = {}});
+      graph, PlanOptions{.batch_size = int64_t{1} << 20, .rewrites = {}});
   for (int i = 0; i < plan->size(); ++i)
     if (const std::string why = obstacle(plan->node(i), *plan->checked(i).type); !why.empty())
       throw GraphError(node_in_words(plan->node(i)) + ": " + why +
@@ -167,8 +167,8 @@ class Call::Run {
   std::exception_ptr error_;  // guarded while a crew works
 };
 
-Call::Call(Graph graph, std::shared_ptr<CallMemory> memory)
-    : memory_(std::move(memory)), plan_(plan_of_call(std::move(graph))) {
+Call::Call(const Graph& graph, std::shared_ptr<CallMemory> memory)
+    : memory_(std::move(memory)), plan_(plan_of_call(graph)) {
   for (int i = 0; i < plan_->size(); ++i)
     if (plan_->checked(i).type->is_input) inputs_.push_back(i);
 }

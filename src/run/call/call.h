@@ -30,7 +30,7 @@ class Call {
  public:
   // Throws GraphError for a wrong graph, and for what no call can do: to read samples by itself, to
   // call functions of the user's, and to use a device.
-  Call(Graph graph, std::shared_ptr<CallMemory> memory);
+  Call(const Graph& graph, std::shared_ptr<CallMemory> memory);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

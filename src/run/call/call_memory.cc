@@ -48,9 +48,10 @@ io::ByteBuffer CallMemory::take_spare(size_t bytes) {
   const MutexLock lock(mutex_);
   if (spare_.empty()) return {};
   size_t best = spare_.size() - 1;
-  const auto fits = [&](size_t i) { return spare_[i].capacity() >= bytes; };
-  for (size_t i = 0; i < spare_.size(); ++i)
-    if (fits(i) && (!fits(best) || spare_[i].capacity() < spare_[best].capacity())) best = i;
+  for (size_t i = 0; i < spare_.size(); ++i) {
+    const size_t size = spare_[i].capacity(), found = spare_[best].capacity();
+    if (size >= bytes && (found < bytes || size < found)) best = i;
+  }
   io::ByteBuffer found = std::move(spare_[best]);
   spare_.erase(spare_.begin() + static_cast<std::ptrdiff_t>(best));
   return found;

@@ -136,7 +136,7 @@ TEST(Call, NamesTheSampleThatFailed) {
                              .inputs = {Ref{given, 0}},
                              .where = "train.py:7"});
   g.outputs = {{picture, 0}};
-  const Call call(std::move(g), std::make_shared<CallMemory>());
+  const Call call(g, std::make_shared<CallMemory>());
   expect_failure<BatchError>([&] { (void)called(call, 1, {}); },
                              "the sample at byte 0: decoders.image 'picture' (train.py:7): ");
   expect_failure<BatchError>([&] { (void)called(call, 3, {}); },

@@ -21,7 +21,7 @@ PipelineOptions options(int64_t batch, int threads = 2, int depth = 2,
 }
 
 std::vector<std::string> run(Graph g, const PipelineOptions& o, int steps) {
-  Pipeline p(std::move(g), o);
+  Pipeline p(g, o);
   std::vector<std::string> all;
   for (int s = 0; s < steps; ++s) {
     const Outputs out = *p.run();

@@ -303,7 +303,7 @@ TEST(Memory, TrimGivesBackWhatWasRead) {
 TEST(Memory, ASampleIsNeverLargerThanItsRoomInAWholeBatch) {
   Graph g;
   g.outputs = {{g.add({.op = "random.uniform"}), 0}};
-  const Plan plan(std::move(g), {.batch_size = 2});
+  const Plan plan(g, {.batch_size = 2});
   ExecutorOptions o;
   o.output_limit = SIZE_MAX;
   Step step(plan, 0, {0}, nullptr, o);

@@ -215,7 +215,7 @@ TEST(Feed, AFailureOfSeveralInputsIsOneStep) {
   Graph g;
   const int a = add_input(g, "a"), b = add_input(g, "b");
   g.outputs = {{a, 0}, {b, 0}};
-  Pipeline p(std::move(g), options());
+  Pipeline p(g, options());
   p.feeds().fail({0, 1}, std::make_exception_ptr(SourceError("source broke")));
   for (const char* name : {"a", "b"}) feed(p, batch(4, 7), name);
   EXPECT_EQ(message<SourceError>([&] { (void)p.run(); }), "source broke");
