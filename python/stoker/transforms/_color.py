@@ -10,10 +10,10 @@ from typing import Any
 
 from stoker import fn, math
 from stoker.transforms import _draws as draws
-from stoker.transforms._arguments import fill_values, interval, pair, probability
+from stoker.transforms._arguments import fill_values, interval, pair
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import INTEGERS, NUMBER, NUMBERS, Picture, Steps
-from stoker.transforms._transform import Transform
+from stoker.transforms._transform import RandomTransform, Transform
 from stoker.types import ImageType
 
 
@@ -54,17 +54,13 @@ class Grayscale(Transform):
 
 
 @dataclass(eq=False, repr=False)
-class RandomGrayscale(Transform):
+class RandomGrayscale(RandomTransform):
     """Makes a picture gray, with probability ``p``, and with as many channels as before."""
 
     p: float = 0.1
 
-    def check(self) -> None:
-        probability(self.p)
-
-    def step(self, steps: Steps) -> None:
-        if draws.happens(self.p):
-            gray(self, steps, steps.channels)
+    def change(self, steps: Steps) -> None:
+        gray(self, steps, steps.channels)
 
 
 @dataclass(eq=False, repr=False)
@@ -216,18 +212,12 @@ def _need_uint8(steps: Steps, name: str) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class RandomInvert(Transform):
+class RandomInvert(RandomTransform):
     """Inverts the values, with probability ``p``."""
 
     p: float = 0.5
 
-    def check(self) -> None:
-        probability(self.p)
-
-    def step(self, steps: Steps) -> None:
-        if not draws.happens(self.p):
-            return
-
+    def change(self, steps: Steps) -> None:
         def build(p: Picture) -> None:
             p.settle()
             p.node = fn.brightness(p.node, brightness=-1.0, brightness_shift=1.0)
@@ -236,53 +226,42 @@ class RandomInvert(Transform):
 
 
 @dataclass(eq=False, repr=False)
-class RandomSolarize(Transform):
+class RandomSolarize(RandomTransform):
     """Inverts the values from ``threshold`` on, with probability ``p``."""
 
     threshold: float
     p: float = 0.5
 
-    def check(self) -> None:
-        probability(self.p)
-
-    def step(self, steps: Steps) -> None:
-        if draws.happens(self.p):
-            _need_uint8(steps, "RandomSolarize")
-            look_up(self, steps, [255 - v if v >= self.threshold else v for v in range(256)])
+    def change(self, steps: Steps) -> None:
+        _need_uint8(steps, "RandomSolarize")
+        look_up(self, steps, [255 - v if v >= self.threshold else v for v in range(256)])
 
 
 @dataclass(eq=False, repr=False)
-class RandomPosterize(Transform):
+class RandomPosterize(RandomTransform):
     """Keeps the ``bits`` highest bits of each value, with probability ``p``."""
 
     bits: int
     p: float = 0.5
 
     def check(self) -> None:
-        probability(self.p)
+        super().check()
         if not 0 <= self.bits <= 8:
             refuse(f"bits expects 0 to 8, got {self.bits!r}")
 
-    def step(self, steps: Steps) -> None:
-        if draws.happens(self.p):
-            _need_uint8(steps, "RandomPosterize")
-            mask = 255 & ~(2 ** (8 - self.bits) - 1)
-            look_up(self, steps, [v & mask for v in range(256)])
+    def change(self, steps: Steps) -> None:
+        _need_uint8(steps, "RandomPosterize")
+        mask = 255 & ~(2 ** (8 - self.bits) - 1)
+        look_up(self, steps, [v & mask for v in range(256)])
 
 
 @dataclass(eq=False, repr=False)
-class RandomAutocontrast(Transform):
+class RandomAutocontrast(RandomTransform):
     """Stretches each channel to the full range, with probability ``p``."""
 
     p: float = 0.5
 
-    def check(self) -> None:
-        probability(self.p)
-
-    def step(self, steps: Steps) -> None:
-        if not draws.happens(self.p):
-            return
-
+    def change(self, steps: Steps) -> None:
         def build(p: Picture) -> None:
             p.settle()
             full = 1.0 if p.dtype == "float32" else 255.0
@@ -319,7 +298,7 @@ class RandomChannelPermutation(Transform):
 
 
 @dataclass(eq=False, repr=False)
-class RandomErasing(Transform):
+class RandomErasing(RandomTransform):
     """Sets a box of a picture to ``value``, with probability ``p``.
 
     ``value`` is a number or one for each channel; torchvision's "random" is not here.
@@ -332,16 +311,14 @@ class RandomErasing(Transform):
     inplace: bool = False
 
     def check(self) -> None:
-        probability(self.p)
+        super().check()
         low, high = interval(self.scale, "scale")
         interval(self.ratio, "ratio")
         if low < 0 or high > 1:
             refuse(f"scale expects numbers from 0 to 1, got {self.scale!r}")
         self.value = fill_values(self.value, "value")
 
-    def step(self, steps: Steps) -> None:
-        if not draws.happens(self.p):
-            return
+    def change(self, steps: Steps) -> None:
         if len(self.value) not in (1, steps.channels):
             refuse(f"value expects a number, or {steps.channels} of them, got {self.value!r}")
         scale, ratio = interval(self.scale, "scale"), interval(self.ratio, "ratio")

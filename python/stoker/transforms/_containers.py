@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,9 +39,9 @@ class _Container(Transform):
     def extra_repr(self) -> str:
         return "\n" + "".join(f"    {t}\n" for t in self.transforms)
 
+    @abstractmethod
     def chosen(self) -> Iterator[Any]:
         """The transforms that one sample gets, as it is drawn."""
-        raise NotImplementedError
 
     def step(self, steps: Steps) -> None:
         for t in self.chosen():

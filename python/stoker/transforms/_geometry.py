@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from stoker.transforms._arguments import (
 )
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import FLAG, INTEGERS, NUMBERS, Picture, Steps
-from stoker.transforms._transform import Transform
+from stoker.transforms._transform import RandomTransform, Transform
 
 _AXES = {"HWC": [0, 1], "CHW": [1, 2]}
 
@@ -218,30 +218,33 @@ class RandomResizedCrop(Transform):
         scale(self, steps, self.size, self.interpolation, self.antialias)
 
 
+class _RandomFlip(Transform):
+    """One graph serves both outcomes: the draw is a number for it."""
+
+    p: float
+    axis: ClassVar[str]
+
+    def check(self) -> None:
+        probability(self.p)
+
+    def step(self, steps: Steps) -> None:
+        flip(self, steps, self.axis, draws.happens(self.p))
+
+
 @dataclass(eq=False, repr=False)
-class RandomHorizontalFlip(Transform):
+class RandomHorizontalFlip(_RandomFlip):
     """Mirrors left and right, with probability ``p``."""
 
     p: float = 0.5
-
-    def check(self) -> None:
-        probability(self.p)
-
-    def step(self, steps: Steps) -> None:
-        flip(self, steps, "horizontal", draws.happens(self.p))
+    axis = "horizontal"
 
 
 @dataclass(eq=False, repr=False)
-class RandomVerticalFlip(Transform):
+class RandomVerticalFlip(_RandomFlip):
     """Mirrors top and bottom, with probability ``p``."""
 
     p: float = 0.5
-
-    def check(self) -> None:
-        probability(self.p)
-
-    def step(self, steps: Steps) -> None:
-        flip(self, steps, "vertical", draws.happens(self.p))
+    axis = "vertical"
 
 
 @dataclass(eq=False, repr=False)
@@ -264,7 +267,7 @@ class Pad(Transform):
 
 
 @dataclass(eq=False, repr=False)
-class RandomZoomOut(Transform):
+class RandomZoomOut(RandomTransform):
     """Puts the picture somewhere on a larger canvas of ``fill``, with probability ``p``."""
 
     fill: Fill = 0
@@ -272,15 +275,13 @@ class RandomZoomOut(Transform):
     p: float = 0.5
 
     def check(self) -> None:
-        probability(self.p)
+        super().check()
         fill_values(self.fill)
         low, high = interval(self.side_range, "side_range")
         if low < 1.0 or low > high:
             refuse(f"side_range expects 1 <= least <= most, got {self.side_range!r}")
 
-    def step(self, steps: Steps) -> None:
-        if not draws.happens(self.p):
-            return
+    def change(self, steps: Steps) -> None:
         by = _between(self.side_range)
         size = int(np.float32(steps.height) * by), int(np.float32(steps.width) * by)
         left = int(np.float32(size[1] - steps.width) * np.float32(draws.share()))

@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 from stoker._messages import user_line
+from stoker.transforms import _draws as draws
+from stoker.transforms._arguments import probability
 from stoker.transforms._pictures import first_picture, given, is_picture, leaves_of, made, rebuilt
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import Steps, run
 
 
-class Transform:
+class Transform(ABC):
     """A transform of pictures, to be called with a sample.
 
     Each is a dataclass without equality, whose fields are its arguments in their order.
@@ -34,12 +37,12 @@ class Transform:
         self._line = user_line()
         self.check()
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027 (many have nothing to check)
         """Checks and completes the arguments. Raises ``ValueError`` or ``TypeError``."""
 
+    @abstractmethod
     def step(self, steps: Steps) -> None:
         """Adds what this does to the picture."""
-        raise NotImplementedError
 
     def is_ours(self) -> bool:
         """Whether ``step`` can be called: nothing in it is foreign."""
@@ -72,6 +75,23 @@ class Transform:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+
+
+class RandomTransform(Transform):
+    """Changes a picture with probability ``p``, which is a field of each."""
+
+    p: float
+
+    def check(self) -> None:
+        probability(self.p)
+
+    def step(self, steps: Steps) -> None:
+        if draws.happens(self.p):
+            self.change(steps)
+
+    @abstractmethod
+    def change(self, steps: Steps) -> None:
+        """Adds what this does where it happens."""
 
 
 def apply(transforms: Sequence[Transform], inputs: tuple[Any, ...]) -> Any:

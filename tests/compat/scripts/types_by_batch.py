@@ -156,7 +156,8 @@ def main(_):
         pipe.build()
         try:
             steps = [[described(batch) for batch in pipe.run()] for _ in range(STEPS)]
-        except Exception:
+        except RuntimeError as e:
+            print(f"{name}: {e}", file=sys.stderr)
             steps = "refused"
         print(json.dumps({"of": name, "steps": steps}))
 
