@@ -32,34 +32,15 @@ inline std::optional<EntropyIndex> built(const File& f, int every = 0) {
 // As Outcome, with what the indexes know.
 inline Outcome with(EntropyIndexes& indexes, const File& f, const Window& made,
                     const Window& judged, const DecodeOptions& o = {}) {
-  File out(static_cast<size_t>(made.shape().volume()));
-  Arena scratch;
-  try {
-    EncodedImage image = peek(f, o);
-    image.jpeg.indexes = &indexes;
-    const View view = View::window(out.data(), DType::kUint8, made, image.type().shape, "HWC");
-    image.codec->decode(image, view, judged, scratch);
-  } catch (const SampleError& e) {
-    return {.error = e.what(), .offset = e.offset};
-  }
-  Window inner = judged;
-  for (int a = 0; a < 3; ++a) inner.begin[a] -= made.begin[a], inner.end[a] -= made.begin[a];
-  return {.pixels = crop(out, made.shape(), inner)};
+  return outcome(f, made, judged, o, &indexes);
 }
 inline Outcome with(EntropyIndexes& indexes, const File& f, const Window& w) {
   return with(indexes, f, w, w);
 }
 
-// Whether our own decoder decodes the window by itself.
 inline bool is_ours(EntropyIndexes& indexes, const File& f, const DecodeOptions& o,
                     const Window& w) {
-  EncodedImage image = peek(f, o);
-  image.jpeg.indexes = &indexes;
-  File out(static_cast<size_t>(w.shape().volume()));
-  const View view = View::window(out.data(), DType::kUint8, w, image.type().shape, "HWC");
-  const StoredPart part(image, view, w);
-  Arena scratch;
-  return decode_plain_jpeg(image, part.out, part.judged_rows, scratch);
+  return is_ours(f, o, w, &indexes);
 }
 
 // A byte of a place is changed and the checksum made right again, as by a fault of ours in memory.
