@@ -202,19 +202,26 @@ nb::list read_files(const std::shared_ptr<CallMemory>& memory, const nb::list& p
   return read;
 }
 
-// The (height, width, channels) that decoding gives, of the header.
-nb::tuple picture_shape(nb::handle data, bool adjust_orientation) {
+// The (height, width, channels) that decoding without turning gives, of the header.
+nb::tuple picture_shape(nb::handle data) {
   Lent lent;
   const FileBytes* file = nullptr;
   const View v = nb::try_cast<const FileBytes*>(data, file) && file
                      ? file->view()
                      : array_of(data, false, lent).sample;
+  if (v.dtype != DType::kUint8 || v.shape.rank != 1 || !v.is_dense())
+    throw GraphError("expected the bytes of an encoded picture, got another array");
   ImageInfo info;
   {
     const Unlocked unlocked;
     DecodeOptions options;
-    options.adjust_orientation = adjust_orientation;
-    info = peek({v.as<const uint8_t>(), static_cast<size_t>(v.bytes())}, options).info;
+    options.adjust_orientation = false;
+    try {
+      info = peek({v.as<const uint8_t>(), static_cast<size_t>(v.bytes())}, options).info;
+    } catch (const SampleError& e) {
+      if (!file) throw;
+      throw SampleError("'" + file->path + "': " + e.what(), e.offset);
+    }
   }
   return nb::make_tuple(info.height, info.width, info.channels);
 }
@@ -257,8 +264,8 @@ void bind_parts_of_calls(nb::module_& m) {
         nb::set_leak_warnings(false);
       },
       nb::arg("object"), "Keeps an object until the process is gone.");
-  m.def("picture_shape", &picture_shape, nb::arg("data"), nb::arg("adjust_orientation"),
-        "The (height, width, channels) of an encoded picture, of its header.");
+  m.def("picture_shape", &picture_shape, nb::arg("data"),
+        "The (height, width, channels) of an encoded picture, of its header, before it is turned.");
 }
 
 }  // namespace

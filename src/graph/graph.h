@@ -54,7 +54,7 @@ struct Side;
 
 struct Node {
   std::string op;  // the schema's name
-  std::string name;  // unique in the graph
+  std::string name;  // unique in a graph as given; what check() adds for a node has its name
   std::string key;  // decides its chance: "crop/seed:7", "name:x" or "crop#0"
   DeviceKind device = DeviceKind::kCpu;
   bool is_lead = false;  // the reader whose positions count

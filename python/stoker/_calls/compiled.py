@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -78,6 +79,11 @@ class CompiledCall:
             size = len(inputs[0])
         crew = process().crew(threads - 1) if threads > 1 else None
         return self._made().run_batch(inputs, size, key, position, crew)
+
+    def __del__(self, pid: Callable[[], int] = os.getpid) -> None:
+        # A child must not touch what it inherits: threads of its parent may have held locks of it.
+        if self._process is not None and self._process.pid != pid():
+            keep_from_parent(self._core)
 
     def input_types(self) -> list[Input]:
         """The types of its inputs."""

@@ -19,6 +19,7 @@ class Process:
     """The memory and the threads of calls in one process."""
 
     def __init__(self) -> None:
+        self.pid = os.getpid()
         self._lock = threading.Lock()
         self._memory: _core.CallMemory | None = None
         self._crews: dict[int, _core.Crew] = {}
@@ -36,10 +37,6 @@ class Process:
             if threads not in self._crews:
                 self._crews[threads] = _core.Crew(threads)
             return self._crews[threads]
-
-    def end(self) -> None:
-        """Joins the threads."""
-        self._crews.clear()
 
     def parts(self) -> list[Any]:
         """What was made."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from stoker import _core
 from stoker._calls import compiled as calls
-from stoker.transforms._pictures import Encoded, Given, as_tensor, given, of_encoded
+from stoker.transforms._pictures import Encoded, Given, as_form, as_tensor, given, of_encoded
 from stoker.transforms._refused import refuse
 from stoker.transforms._steps import Steps
 from stoker.transforms._transform import Transform
@@ -68,7 +68,7 @@ def _dense(batch: _core.Batch) -> _core.Batch:
 
 def _joined(made: Sequence[tuple[list[int], _core.Batch]], count: int, form: str) -> Any:
     """One tensor of several batches, of which each has the samples of these numbers."""
-    parts = [(of, as_tensor(_dense(batch), form)) for of, batch in made]
+    parts = [(of, as_tensor(_dense(batch), "tensor")) for of, batch in made]
     first = parts[0][1]
     whole = first.new_empty((count, *first.shape[1:]))
     for of, part in parts:
@@ -78,4 +78,4 @@ def _joined(made: Sequence[tuple[list[int], _core.Batch]], count: int, form: str
                 f"{part.dtype} {tuple(part.shape[1:])}"
             )
         whole[of] = part
-    return whole
+    return as_form(whole, form)

@@ -334,7 +334,8 @@ class RandomErasing(RandomTransform):
             )
 
         top, left, height, width = map(float, box)
-        steps.add(self._key, self._line, build, (NUMBERS, NUMBERS), ((top, left), (height, width)))
+        key = (self._key, *values)
+        steps.add(key, self._line, build, (NUMBERS, NUMBERS), ((top, left), (height, width)))
 
 
 @dataclass(eq=False, repr=False)

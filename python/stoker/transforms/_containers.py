@@ -27,14 +27,13 @@ class _Container(Transform):
     transforms: Any
 
     def check(self) -> None:
-        if not isinstance(self.transforms, Sequence) and not hasattr(self.transforms, "__iter__"):
+        if not hasattr(self.transforms, "__iter__") or not hasattr(self.transforms, "__len__"):
             refuse("transforms expects a sequence of callables", TypeError)
         if not len(self.transforms):
             refuse("transforms expects at least one")
-        self._all_ours = all(is_ours(t) for t in self.transforms)
 
     def is_ours(self) -> bool:
-        return self._all_ours
+        return all(is_ours(t) for t in self.transforms)
 
     def extra_repr(self) -> str:
         return "\n" + "".join(f"    {t}\n" for t in self.transforms)
@@ -49,7 +48,7 @@ class _Container(Transform):
                 t.step(steps)
 
     def __call__(self, *inputs: Any) -> Any:
-        if self._all_ours:
+        if self.is_ours():
             return apply([self], inputs)
         return _in_turn(self.chosen(), inputs)
 

@@ -81,7 +81,9 @@ class ToPILImage(Transform):
 
     def step(self, steps: Steps) -> None:
         mode = {1: "L", 3: "RGB"}.get(steps.channels)
-        if mode is None or self.mode not in (None, mode):
+        if mode is None:
+            refuse(f"ToPILImage takes 1 or 3 channels, got {steps.channels}")
+        if self.mode not in (None, mode):
             refuse(f"mode={self.mode!r} is not here for {steps.channels} channels; {mode!r} is")
         steps.form = "pil"
         if steps.dtype == "float32":
@@ -184,4 +186,5 @@ class Normalize(Transform):
         mean, std = [float(x) for x in self.mean], [float(x) for x in self.std]
         if len(mean) not in (1, steps.channels):
             refuse(f"mean expects {steps.channels} numbers, one for each channel, got {mean!r}")
-        steps.add(self._key, self._line, lambda p: p.normalized(mean, std, "CHW"))
+        key = (self._key, *mean, *std)  # the lists may be changed in place
+        steps.add(key, self._line, lambda p: p.normalized(mean, std, "CHW"))

@@ -52,7 +52,7 @@ def cut(
 
     is_whole = (top, left) == (0, 0) and (height, width) == (steps.height, steps.width)
     steps.add(
-        (t._key, "cut"),
+        (t._key, "cut", *values),
         t._line,
         build,
         (INTEGERS, INTEGERS),
@@ -67,6 +67,8 @@ def scale(
 ) -> None:
     """Resizes the picture."""
     name = filter_name(interpolation)
+    if min(size) < 1:
+        refuse(f"a size of {tuple(size)}: height and width must be above 0")
     is_tensor = steps.form in ("tensor", "image")
     if is_tensor and name == "nearest":
         refuse("interpolation='nearest' is not here for tensors; 'nearest-exact' is")

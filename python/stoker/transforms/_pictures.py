@@ -11,6 +11,7 @@ import functools
 import importlib
 import os
 import sys
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -112,7 +113,7 @@ def given(value: Any) -> Given:
 
 def of_encoded(data: Any) -> Given:
     """An encoded picture: its bytes, or a file that was read."""
-    height, width, _ = _core.picture_shape(data, False)
+    height, width, _ = _core.picture_shape(data)
     return Given(_ENCODED, height, width, data)
 
 
@@ -199,10 +200,14 @@ def as_tensor(tensor: _core.Tensor | _core.Batch, form: str) -> Any:
     """A tensor of torch on the same memory; an ``Image`` of tv_tensors where torchvision is."""
     import torch
 
-    made = torch.from_dlpack(tensor.__dlpack__())
+    return as_form(torch.from_dlpack(tensor.__dlpack__()), form)
+
+
+def as_form(tensor: Any, form: str) -> Any:
+    """A tensor, or the ``Image`` of it."""
     if form == "image" and (images := _tv_tensors()) is not None:
-        return images.Image(made)
-    return made
+        return images.Image(tensor)
+    return tensor
 
 
 @functools.cache
@@ -218,18 +223,20 @@ def first_picture(leaves: Sequence[Any]) -> int:
     """Which of the leaves of a sample is its picture: -1 if there is none.
 
     As in torchvision: tensors are pictures only where nothing else is, and then the first one is.
-    Raises ``TypeError`` for two pictures, and for boxes, masks and points.
+    After these come arrays and bytes, which torchvision leaves alone. Raises ``TypeError`` for two
+    pictures, and for boxes, masks and points.
     """
     of_torch = [i for i, x in enumerate(leaves) if _is_of("torch", "Tensor", x)]
     plain = [i for i in of_torch if _form_of_tensor(leaves[i]) == "tensor"]
+    data = [i for i, x in enumerate(leaves) if isinstance(x, (np.ndarray, bytes))]
     pictures = [
         i
         for i, x in enumerate(leaves)
-        if is_picture(x) and i not in plain and not isinstance(x, (str, os.PathLike))
+        if is_picture(x) and i not in (*plain, *data) and not isinstance(x, (str, os.PathLike))
     ]
     if len(pictures) > 1:
         refuse(f"a sample may have one picture, got {len(pictures)}", TypeError)
-    return next(iter(pictures or plain), -1)
+    return next(iter(pictures or plain or data), -1)
 
 
 def leaves_of(sample: Any) -> tuple[list[Any], Any]:
@@ -239,7 +246,7 @@ def leaves_of(sample: Any) -> tuple[list[Any], Any]:
     def shape_of(value: Any) -> Any:
         if isinstance(value, dict):
             return type(value), list(value), [shape_of(v) for v in value.values()]
-        if type(value) in (list, tuple):
+        if type(value) in (list, tuple) or hasattr(value, "_fields"):
             return type(value), None, [shape_of(v) for v in value]
         leaves.append(value)
         return None
@@ -256,6 +263,9 @@ def rebuilt(leaves: Iterable[Any], shape: Any) -> Any:
             return next(at)
         kind, keys, parts = part
         values = [build(p) for p in parts]
-        return kind(values) if keys is None else dict(zip(keys, values, strict=True))
+        if keys is not None:
+            made = zip(keys, values, strict=True)
+            return kind(made) if kind is OrderedDict else dict(made)
+        return kind(*values) if hasattr(kind, "_fields") else kind(values)
 
     return build(shape)

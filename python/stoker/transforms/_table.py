@@ -11,8 +11,11 @@ _SEVERAL = "it gives several pictures, or takes batches of tensors"
 _NO_SAMPLE = "it asks about samples and changes none; torchvision's serves"
 
 # What is here without some of its arguments.
-_CONSTANT = 'here, with padding_mode="constant" alone'
-_FILTERS = "here; not for nearest on tensors, and bicubic on tensors only with antialias"
+_CONSTANT = 'here, with padding_mode="constant" alone, and no dict for fill'
+_FILTERS = (
+    "here; without box and hamming, not for nearest on tensors, and bicubic on tensors only with "
+    "antialias"
+)
 PARTLY = {
     "ColorJitter": "here without hue; a pixel in ten thousand may be a few levels off behind "
     "several factors",
@@ -26,10 +29,13 @@ PARTLY = {
     "RandomShortestSize": _FILTERS,
     "RandomSolarize": "here for uint8",
     "Resize": _FILTERS,
+    "RandomZoomOut": "here; no dict for fill",
     "ScaleJitter": _FILTERS,
     "ToDtype": "here for uint8 and float32",
     "ConvertImageDtype": "here for uint8 and float32",
     "ToPILImage": "here for modes L and RGB",
+    "Transform": "here as the base class of these, and no nn.Module; one of yours derives from "
+    "torchvision's",
 }
 
 NOT_HERE = {

@@ -55,7 +55,8 @@ void EntropyIndexes::keep_one(EntropyIndex index) {
     const size_t before = at == kept_.end() ? 0 : cost(*at->second);
     return bytes_ - before + cost(index) <= budget_;
   };
-  if (finest_ != 1) index = index.thinned(finest_);
+  if (EntropyIndex::thinned(index.every(), finest_) != index.every())
+    index = index.thinned(finest_);
   while (!fits() && thin_all()) index = index.thinned(finest_);
   if (!fits()) {
     is_full_ = true;

@@ -153,7 +153,7 @@ LaneRows::Stretch LaneRows::stretch(int64_t number) const {
 
 bool LaneRows::read_next(int64_t mcus) {
   for (int lane = 0; lane < used_; ++lane)
-    if ((running_ >> lane & 1) == 0 && !start(lane)) return false;
+    if ((lanes_->running >> lane & 1) == 0 && !start(lane)) return false;
   int64_t& done = done_[static_cast<size_t>(read_ % kSlots)];
   while (done < stretches_)
     for (uint32_t stopped = jpeg::run_lanes(*lanes_); stopped; stopped &= stopped - 1) {
@@ -198,7 +198,6 @@ bool LaneRows::start(int lane) {
   const int bit = index_ ? place_before(s).bit : 0;
   jpeg::start_lane(lane, jpeg::bits_at(data, bit), data + job.written + kLaneAhead,
                    s.begin - area_.column, s.end - area_.column, offset, *lanes_);
-  running_ |= uint32_t{1} << lane;
   ++started_;
   return true;
 }
@@ -242,7 +241,6 @@ bool LaneRows::pass_marker() {
 // Whether a lane read all of its stretch, to where it has to end: at the place of the index, or by
 // a marker before which there are only bits that fill a byte.
 bool LaneRows::finish(int lane) {
-  running_ &= ~(uint32_t{1} << lane);
   const Job& job = jobs_[static_cast<size_t>(lane)];
   const int64_t left = lanes_->reader(lane).left(data_of(lane) + job.written);
   ++done_[static_cast<size_t>((job.stretch.row - area_.row) % kSlots)];

@@ -112,7 +112,6 @@ class LaneRows {
   int64_t read_ = 0;  // rows
   std::array<Job, jpeg::kLanes> jobs_ = {};
   std::array<int64_t, kSlots> done_ = {};  // stretches of the row
-  uint32_t running_ = 0;  // lanes as bits
   bool is_at_end_ = false;
 };
 

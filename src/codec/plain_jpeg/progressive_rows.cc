@@ -101,7 +101,8 @@ bool ProgressiveRows::read_rows() {
 
 bool ProgressiveRows::read_row(Scan& scan, int64_t row) {
   if (!(scan.of->is_dc() ? read_mcus(scan, row) : read_blocks(scan, row))) return false;
-  // All DC coefficients fit into 16 bits, as those of pictures do; so they cannot overflow either.
+  // Predictors fit into 16 bits behind each row, as those of pictures do; so they cannot overflow
+  // in the next one.
   for (int i = 0; i < scan.of->count && scan.of->is_dc(); ++i) {
     const int64_t value = int64_t{*scan.reader.predictor(i)} << scan.of->shift;
     if (value != static_cast<int16_t>(value)) return false;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The MCUs of a plain file, one behind the other: free of stuffing and of restart markers.
+// The MCUs of a plain file, or of one scan of a progressive file, one behind the other: free of
+// stuffing and of restart markers.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -28,7 +29,7 @@ struct ScanPlace {
 
 class ScanReader {
  public:
-  // Requires: bytes, frame and scratch outlive this, and scratch is not reset.
+  // Requires: bytes and scratch outlive this, and scratch is not reset.
   ScanReader(std::span<const uint8_t> bytes, const PlainFrame& frame, Arena& scratch)
       : ScanReader(bytes, frame.restart_interval, kLoaded, scratch) {}
   // Loads `loaded` bytes at a time. `restart_interval` is in MCUs of the scan; 0: none.

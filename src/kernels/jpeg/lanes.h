@@ -64,9 +64,8 @@ bool can_use_lanes(const Mcu& mcu);
 
 // Makes all lanes rest. A block of `mcu` says by its `row`, which is not null, where the first of
 // several rows of MCUs has it. These lie in `coefficients`, behind a group that belongs to no row.
-// `predictor` is not used. While no lane of one of the vectors is started, that takes no time.
-// Requires: can_use_lanes(mcu); the tables outlive `lanes`; kLaneSlack bytes of `data` are
-// readable.
+// `predictor` is not used. Requires: can_use_lanes(mcu); the tables outlive `lanes`; kLaneSlack
+// bytes of `data` are readable.
 void make_lanes(const Mcu& mcu, int16_t* coefficients, const uint8_t* data, Lanes& lanes);
 
 // Makes a resting lane read MCUs [begin, end) to `offset` behind the places that `mcu` has; all is
@@ -76,7 +75,8 @@ void start_lane(int lane, const BitReader& reader, const uint8_t* limit, int64_t
                 int64_t offset, Lanes& lanes);
 
 // Reads until at least one lane comes to rest. Returns which did, as bits. Instead of a DC
-// coefficient there is its difference. Requires: not all lanes rest.
+// coefficient there is its difference. A vector none of whose lanes is started takes no time.
+// Requires: not all lanes rest.
 uint32_t run_lanes(Lanes& lanes);
 
 // Makes DC coefficients of their differences, in MCUs [begin, end) of a row. `predictor` and `row`

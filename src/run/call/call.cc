@@ -5,6 +5,7 @@
 #include "run/step/batch_error.h"
 #include "run/step/no_room.h"
 #include "run/step/sample_maker.h"
+#include "run/step/variants.h"
 
 namespace stoker {
 
@@ -101,7 +102,9 @@ class Call::Run {
       else make_samples(stage);
       if (error_) std::rethrow_exception(error_);
     }
-    return step_.publish(call_.plan_, pool);
+    Outputs out = step_.publish(call_.plan_, pool);
+    join_variants(*call_.plan_, out);
+    return out;
   }
 
  private:
@@ -209,7 +212,7 @@ Outputs Call::run(std::vector<FedBatch> given, int64_t size, const CallKey& key,
                      " samples at a time, got " + std::to_string(size));
   Run run(*this, fed(std::move(given), size), key, crew);
   Outputs out = run.make();
-  if (out.is_lost) throw BatchError(std::move(out.failures), size);
+  if (out.is_lost) throw BatchError(std::move(out.failures), out.missing, size);
   for (const Batch& b : out.batches)
     for (const Sample& s : b.samples) memory_->pool().set_use(*s.owner, Use::kHeld);
   return out;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/call/call_memory.h"
 
+#include <unistd.h>
+
 #include "io/origin.h"
 #include "run/affinity.h"
 #include "run/machine.h"
@@ -27,7 +29,8 @@ ExecutorOptions options_of_calls(int64_t limit) {
 }  // namespace
 
 CallMemory::CallMemory(int64_t limit)
-    : options_(options_of_calls(limit)),
+    : owner_(getpid()),
+      options_(options_of_calls(limit)),
       pool_(options_.output_limit),
       indexes_(std::min(static_cast<size_t>(options_.settings.jpeg_index_limit),
                         options_.read_ahead_limit / 4)) {
@@ -59,6 +62,7 @@ io::ByteBuffer CallMemory::take_spare(size_t bytes) {
 
 void CallMemory::keep_spare(io::ByteBuffer buffer) {
   if (buffer.capacity() == 0 || buffer.capacity() > kLargestSpare) return;
+  if (getpid() != owner_) return;  // a thread of the parent may have held the lock
   io::ByteBuffer gone;
   const MutexLock lock(mutex_);
   spare_.push_back(std::move(buffer));

@@ -3,6 +3,8 @@
 //
 // What all calls of a process have in common: their memory, and what is known of JPEG files.
 #pragma once
+#include <sys/types.h>
+
 #include "base/mutex.h"
 #include "io/bytes.h"
 #include "memory/pool.h"
@@ -13,11 +15,12 @@ namespace stoker {
 // Note [Memory of calls]
 // The limit has the shares of Note [Shares of the budget] (run/memory_shares.h). Results, also
 // those that the user keeps, take their share from one pool. A call at work takes scratch memory up
-// to its part of that share, of which there is one for each CPU. What needs more is made alone,
-// under `alone`, with all of the share. Between calls, workers keep their scratch memory as long as
-// all that is kept stays below kMostKept; beyond that they give it back. A file that is read may
-// take the share of reading ahead; a few buffers for files are kept, as new memory costs more than
-// many a read.
+// to its part of that share, of which there is one for each CPU; so more threads than CPUs may
+// exceed it. What needs more is made under `alone`, one at a time, with up to all of the share,
+// while other calls keep what they have. A call never waits for the memory of another. Between
+// calls, workers keep their scratch memory as long as all that is kept stays below kMostKept;
+// beyond that they give it back. A file that is read may take the share of reading ahead; a few
+// buffers for files are kept, as new memory costs more than many a read.
 //
 // Thread-safe. Behind a fork, the child needs another one, as threads of the parent may have held
 // its locks.
@@ -45,6 +48,7 @@ class CallMemory : public std::enable_shared_from_this<CallMemory> {
   io::ByteBuffer take_spare(size_t bytes) STOKER_EXCLUDES(mutex_);
   void keep_spare(io::ByteBuffer buffer) STOKER_EXCLUDES(mutex_);
 
+  const pid_t owner_;
   ExecutorOptions options_;
   HostPool pool_;
   EntropyIndexes indexes_;

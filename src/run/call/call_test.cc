@@ -143,6 +143,49 @@ TEST(Call, NamesTheSampleThatFailed) {
                              "3 of 3 samples could not be made:\n  sample 0 at byte 0: ");
 }
 
+// What is given, or that as float32, by a condition of each sample.
+Graph graph_of_two_types() {
+  Graph g;
+  const auto input = [&g](const char* dtype, int64_t ndim) {
+    return Ref{g.add({.op = "external_source",
+                      .arguments = {{"dtype", std::string(dtype)}, {"ndim", ndim}}}),
+               0};
+  };
+  const Ref x = input("uint8", 1), condition = input("bool", 0);
+  const Ref cast{g.add({.op = "cast",
+                        .arguments = {{"dtype", std::string("float32")}},
+                        .inputs = {x},
+                        .guards = {{condition, true}}}),
+                 0};
+  const Ref same{g.add({.op = "copy", .inputs = {x}, .guards = {{condition, false}}}), 0};
+  g.outputs = {{g.add({.op = "merge", .inputs = {cast, same, condition}}), 0}};
+  return g;
+}
+
+Outputs called(const Call& call, std::vector<uint8_t> conditions) {
+  Bytes bytes(static_cast<int>(conditions.size()));
+  FedBatch given;
+  for (uint8_t& c : conditions) given.samples.push_back(View::dense(&c, DType::kBool, Shape{}));
+  return call.run({bytes.batch(), std::move(given)}, std::ssize(conditions), {});
+}
+
+TEST(Call, GivesOneBatchOfAnOutputWhoseSidesDiffer) {
+  const Call call(graph_of_two_types(), std::make_shared<CallMemory>());
+  for (const size_t count : {1u, 3u})
+    for (const uint8_t is_cast : {0, 1}) {
+      const Outputs out = called(call, std::vector<uint8_t>(count, is_cast));
+      ASSERT_EQ(out.batches.size(), 1u);
+      ASSERT_EQ(out.batches[0].samples.size(), count);
+      EXPECT_EQ(out.batches[0].samples[0].view.dtype, is_cast ? DType::kFloat32 : DType::kUint8);
+    }
+}
+
+TEST(Call, ABatchWhoseTypesMeetMissesAllItsSamples) {
+  const Call call(graph_of_two_types(), std::make_shared<CallMemory>());
+  expect_failure<BatchError>([&] { (void)called(call, {0, 1, 0}); },
+                             "3 of 3 samples could not be made:\n  the batch");
+}
+
 TEST(Call, ReadsFilesWithinItsMemory) {
   const SampleFolder folder(2, [](int i) { return i ? 64 : size_t{1} << 20; });
   const auto memory = std::make_shared<CallMemory>(int64_t{1} << 20);

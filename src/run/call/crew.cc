@@ -2,17 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/call/crew.h"
 
-#include <pthread.h>
-
 #include <algorithm>
+
+#include "base/thread.h"
 
 namespace stoker {
 
 Crew::Crew(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { help(); });
+  try {
+    for (int i = 0; i < threads; ++i)
+      threads_.push_back(start_thread("stoker-call", "threads", [this] { help(); }));
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
-Crew::~Crew() {
+Crew::~Crew() { end(); }
+
+void Crew::end() {
   {
     const MutexLock lock(mutex_);
     is_to_end_ = true;
@@ -22,7 +30,6 @@ Crew::~Crew() {
 }
 
 void Crew::help() {
-  pthread_setname_np(pthread_self(), "stoker-call");
   const MutexLock lock(mutex_);
   for (;;) {
     wanted_.wait(mutex_, [this]() STOKER_REQUIRES(mutex_) { return is_to_end_ || !jobs_.empty(); });

@@ -14,6 +14,7 @@ namespace stoker {
 // Behind a fork it must not be used, as its threads exist only in the parent.
 class Crew {
  public:
+  // Throws BudgetError where the system starts no more threads.
   explicit Crew(int threads);
   ~Crew();
   Crew(const Crew&) = delete;
@@ -32,6 +33,7 @@ class Crew {
     int running = 0;
   };
   void help();
+  void end();
 
   Mutex mutex_;  // no work is done under it
   ConditionVariable wanted_, ended_;

@@ -15,7 +15,8 @@ namespace stoker {
 //   opened      Pipelined::open_iterations, as far as Admission finds memory for it
 //   scheduled   IterationQueue::next_ticket gives its tickets to workers and to the issuer
 //   advanced    Pipelined::advance begins its next stage behind the last ticket of one
-//   handed out  Pipelined::take_step takes the oldest; Step::publish makes its batches
+//   handed out  Pipelined::take_step takes the oldest; Step::publish and join_variants make its
+//               batches
 //
 // Where memory is short, the youngest is cancelled (IterationQueue::cancel_youngest): it gives back
 // what it has, and is opened again from its beginning when there is room.
@@ -87,7 +88,7 @@ struct Iteration {
   // Requires: all is made.
   Outputs take_outputs(const std::shared_ptr<const Plan>& plan, HostPool& pool) {
     Outputs out = issued.outputs ? std::move(*issued.outputs) : step.publish(plan, pool);
-    if (!out.is_lost) out.batches = joined_variants(*plan, std::move(out.batches));
+    join_variants(*plan, out);
     return out;
   }
   // The ticket found no room and has to be tried again.

@@ -47,7 +47,7 @@ class IterationQueue {
   void cancel(std::unique_ptr<Iteration> it) { cancelled_.push_back(std::move(it)); }
   void cancel_youngest();
   void end_cancelled();
-  // Closed iterations are destroyed without the mutex, because their buffers call
+  // Cancelled iterations are destroyed without the mutex, because their buffers call
   // Pipelined::memory_released(). Before and between these two calls, is_destroying().
   std::vector<std::unique_ptr<Iteration>> take_cancelled();
   void destroyed() { --destroying_; }

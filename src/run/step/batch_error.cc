@@ -45,10 +45,10 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
 }
 
 // A sample that is alone has no number.
-std::string describe_call(const std::vector<SampleFailure>& failures, int64_t count) {
+std::string describe_call(const std::vector<SampleFailure>& failures, int64_t missing,
+                          int64_t count) {
   if (count == 1 && failures.size() == 1) return "the sample" + what_failed(failures[0]);
-  return missing_in_words(static_cast<int64_t>(failures.size()), count) + ":" +
-         lines(failures, [](const SampleFailure& f) {
+  return missing_in_words(missing, count) + ":" + lines(failures, [](const SampleFailure& f) {
            const bool is_batch = f.in_batch < 0;
            return (is_batch ? "\n  the batch" : "\n  sample " + std::to_string(f.in_batch)) +
                   what_failed(f);
@@ -71,7 +71,7 @@ BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int6
                        ErrorPolicy policy)
     : SampleError(describe(samples, missing, batch_size, policy)), samples(std::move(samples)) {}
 
-BatchError::BatchError(std::vector<SampleFailure> samples, int64_t count)
-    : SampleError(describe_call(samples, count)), samples(std::move(samples)) {}
+BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t count)
+    : SampleError(describe_call(samples, missing, count)), samples(std::move(samples)) {}
 
 }  // namespace stoker

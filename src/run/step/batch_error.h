@@ -15,8 +15,8 @@ struct BatchError : SampleError {
   // made. Each may have failed repeatedly.
   BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
              ErrorPolicy policy);
-  // Of a call of so many samples. Requires: one failure for each sample that is missing.
-  BatchError(std::vector<SampleFailure> samples, int64_t count);
+  // Of a call of so many samples, of which these are missing.
+  BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t count);
   std::vector<SampleFailure> samples;
 };
 

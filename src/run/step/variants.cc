@@ -66,18 +66,19 @@ std::optional<SampleFailure> find_meeting(const Step& step) {
   return std::nullopt;
 }
 
-std::vector<Batch> joined_variants(const Plan& plan, std::vector<Batch> batches) {
-  std::vector<Batch> outputs;
+void join_variants(const Plan& plan, Outputs& outputs) {
+  if (outputs.is_lost) return;
+  std::vector<Batch> given;
   for (const Variants& variants : plan.variants()) {
     std::optional<Batch> one;
     for (const Plan::PlanVariant& v : variants) {
-      Batch& b = batches[v.output];
+      Batch& b = outputs.batches[v.output];
       if (variants.size() > 1 && b.samples.empty()) continue;
       one = one ? joined(std::move(*one), std::move(b)) : std::move(b);
     }
-    outputs.push_back(std::move(one).value());
+    given.push_back(std::move(one).value());
   }
-  return outputs;
+  outputs.batches = std::move(given);
 }
 
 }  // namespace stoker

@@ -12,7 +12,7 @@ namespace stoker {
 // merge between them. Requires: all stages are over, and a sample is made.
 std::optional<SampleFailure> find_meeting(const Step& step);
 
-// Makes one batch of the variants of each output.
-std::vector<Batch> joined_variants(const Plan& plan, std::vector<Batch> batches);
+// Makes one batch of the variants of each output, as Step::publish() or a device gave them.
+void join_variants(const Plan& plan, Outputs& outputs);
 
 }  // namespace stoker
